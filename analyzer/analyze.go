@@ -1,0 +1,77 @@
+package analyzer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/collector"
+)
+
+// Analyze names the cause of everything that is stuck in the state. now is the time to measure ages by.
+func Analyze(state *collector.State, now time.Time, patience Patience) Result {
+	p := newPass(state, now, patience)
+	p.result.Cluster = p.describe()
+	p.blind()
+	for _, f := range p.Services {
+		p.explainPending(f)
+	}
+	for _, rule := range Rules() {
+		if rule.Check != nil {
+			rule.Check(p)
+		}
+	}
+	p.explainRest()
+	slices.SortStableFunc(p.result.Diagnoses, compareDiagnoses)
+	slices.SortStableFunc(p.result.Ignored, compareDiagnoses)
+	return *p.result
+}
+
+// compareDiagnoses puts what is down first, then the graver, then what is stuck for longer.
+func compareDiagnoses(a, b Diagnosis) int {
+	impacts := []Impact{Down, Degraded, UpdateBlocked, NoImpact}
+	severities := []Severity{Critical, Warning, Info}
+	return cmp.Or(
+		cmp.Compare(slices.Index(impacts, a.Impact), slices.Index(impacts, b.Impact)),
+		cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)),
+		a.Since.Compare(b.Since),
+		cmp.Compare(a.Service, b.Service),
+		cmp.Compare(a.ID, b.ID),
+	)
+}
+
+func (p *Pass) describe() Cluster {
+	c := Cluster{
+		ID: p.State.ClusterID, Name: p.State.ClusterName, Source: p.State.Source, AsOf: p.State.AsOf,
+		EngineVersions: []string{},
+	}
+	for _, n := range p.Cluster.Nodes() {
+		c.Nodes++
+		if n.ManagerStatus != nil || n.Role == api.NodeRoleManager {
+			c.Managers++
+		}
+		if n.ManagerStatus != nil && n.ManagerStatus.Leader {
+			c.Leader = n.Name
+		}
+		if d := n.Description; d != nil && d.Engine != nil && !slices.Contains(c.EngineVersions, d.Engine.EngineVersion) {
+			c.EngineVersions = append(c.EngineVersions, d.Engine.EngineVersion)
+		}
+	}
+	slices.Sort(c.EngineVersions)
+	return c
+}
+
+// blind says what this look could not see.
+func (p *Pass) blind() {
+	for _, gap := range p.State.Gaps {
+		p.result.Blind = append(p.result.Blind, gap.What+": "+gap.Why)
+	}
+	for _, n := range p.Cluster.Nodes() {
+		if n.Description != nil && n.Description.Platform != nil && n.Description.Platform.OS == "windows" {
+			p.result.Blind = append(p.result.Blind, fmt.Sprintf("node %s runs Windows: it is judged by what the managers say of it alone", n.Name))
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package constraints
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/moby/swarmkit/v2/api"
+)
+
+const (
+	// tries bounds how many corrections are held against the nodes, offers how many of them are offered.
+	tries  = 24
+	offers = 3
+)
+
+// Suggestion is a corrected expression that nodes do match.
+type Suggestion struct {
+	Expression
+	// Because says what is wrong with the expression as it was written.
+	Because string
+	// Matches are the nodes that satisfy it; All are those of them that satisfy the other expressions too.
+	Matches, All []*api.Node
+}
+
+// correction is a key or a value in place of the written one. It costs more the less likely it was meant.
+type correction struct {
+	text    string
+	because string
+	cost    int
+}
+
+// suggest returns the corrections of one expression that nodes match, the likeliest first. others tells whether a node
+// satisfies the other expressions.
+func suggest(e Expression, nodes []*api.Node, labels labels, others func(*api.Node) bool) []Suggestion {
+	var found []Suggestion
+	for _, c := range corrections(e, nodes, labels) {
+		s := Suggestion{Expression: c.Expression, Because: c.because}
+		for _, n := range nodes {
+			if s.Expression.Matches(n) {
+				s.Matches = append(s.Matches, n)
+				if others(n) {
+					s.All = append(s.All, n)
+				}
+			}
+		}
+		// Another key that excludes no node tells nothing of what != was meant to exclude.
+		excludesNone := !e.Equal && e.Key.Known() && len(s.Matches) == len(nodes)
+		if len(s.Matches) > 0 && !excludesNone {
+			found = append(found, s)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Suggestion) int { return min(len(b.All), 1) - min(len(a.All), 1) })
+	return found[:min(len(found), offers)]
+}
+
+type corrected struct {
+	Expression
+	because string
+	cost    int
+}
+
+// corrections combines other keys with other values, the cheapest first. Of != only what can never match is corrected:
+// any other value would match more nodes, and tell nothing.
+func corrections(e Expression, nodes []*api.Node, labels labels) []corrected {
+	if !e.Equal && e.Never() == "" {
+		return nil
+	}
+	var all []corrected
+	seen := map[string]bool{}
+	if written, ok := e.with(e.Key.Text, e.Value); ok {
+		seen[written.Text] = true
+	}
+	for _, key := range append(otherKeys(e.Key, labels), correction{text: e.Key.Text}) {
+		for _, value := range append(otherValues(e, parseKey(key.text), nodes), correction{text: e.Value}) {
+			with, ok := e.with(key.text, value.text)
+			if !ok || seen[with.Text] {
+				continue
+			}
+			seen[with.Text] = true
+			reasons := slices.DeleteFunc([]string{key.because, value.because}, func(s string) bool { return s == "" })
+			all = append(all, corrected{with, strings.Join(reasons, ", and "), key.cost + value.cost})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b corrected) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(a.Text, b.Text))
+	})
+	return all[:min(len(all), tries)]
+}

@@ -1,0 +1,127 @@
+package analyzer
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+// Waiting is tasks that are pending alike: of one service and spec, refused for the same reasons.
+type Waiting struct {
+	Pass    *Pass
+	Service *api.Service // nil for a task that belongs to none: a container that attaches to a network
+	// Tasks are all that wait so, the longest waiting first.
+	Tasks []*api.Task
+	// Rows is the matrix; Wanted are the rows of the nodes that constraints, platform and plugins leave,
+	// Eligible those of Wanted that are ready and active.
+	Rows, Wanted, Eligible []filters.Row
+	// Nearest is the eligible node that comes closest; nil where none is eligible.
+	Nearest *filters.Row
+	// Reasons are why no node takes the tasks: the first is the cause. None where a node would take them.
+	Reasons []filters.Reason
+}
+
+// Task is the one that waits longest; the others are equal in all that filters look at.
+func (w *Waiting) Task() *api.Task { return w.Tasks[0] }
+
+// decide fills in what follows from the matrix.
+func (w *Waiting) decide() {
+	w.Wanted = w.Rows
+	for _, filter := range []filters.Name{filters.Constraints, filters.Platform, filters.Plugins} {
+		left := without(w.Wanted, filter)
+		if len(left) == 0 && len(w.Rows) > 0 {
+			w.Reasons = []filters.Reason{{Filter: filter}}
+			return
+		}
+		w.Wanted = left
+	}
+	w.Eligible = without(w.Wanted, filters.Ready)
+	if len(w.Eligible) == 0 {
+		if len(w.Rows) > 0 {
+			w.Reasons = []filters.Reason{{Filter: filters.Ready}}
+		}
+		return
+	}
+	nearest := slices.MinFunc(w.Eligible, w.compare)
+	w.Nearest = &nearest
+	for _, filter := range nearest.Verdicts.Fails() {
+		if filter != filters.Resources {
+			w.Reasons = append(w.Reasons, filters.Reason{Filter: filter})
+			continue
+		}
+		for _, what := range w.shortest(nearest) {
+			w.Reasons = append(w.Reasons, filters.Reason{Filter: filter, What: what})
+		}
+	}
+}
+
+func without(rows []filters.Row, filter filters.Name) []filters.Row {
+	var left []filters.Row
+	for _, row := range rows {
+		if row.Verdicts[filter] != filters.Fail {
+			left = append(left, row)
+		}
+	}
+	return left
+}
+
+// compare orders eligible nodes by how close they come: the fewest failing filters, the least relative shortage,
+// the most of the short resource in all, the name.
+func (w *Waiting) compare(a, b filters.Row) int {
+	if d := cmp.Compare(len(a.Verdicts.Fails()), len(b.Verdicts.Fails())); d != 0 {
+		return d
+	}
+	shortageA, whatA := w.shortage(a)
+	shortageB, whatB := w.shortage(b)
+	if d := cmp.Compare(shortageA, shortageB); d != 0 {
+		return d
+	}
+	if whatA != "" && whatA == whatB {
+		if d := cmp.Compare(b.Node.Total(whatA), a.Node.Total(whatB)); d != 0 {
+			return d
+		}
+	}
+	return cmp.Compare(a.Node.Name, b.Node.Name)
+}
+
+// shortage is the largest share of what is asked that the node lacks, and of which resource;
+// a filter that cannot be measured counts as lacking all.
+func (w *Waiting) shortage(row filters.Row) (share float64, what string) {
+	for _, filter := range row.Verdicts.Fails() {
+		if filter != filters.Resources && share < 1 {
+			share, what = 1, ""
+		}
+	}
+	if most := w.shortest(row); len(most) > 0 {
+		if s := relative(row.Short(w.Task()), filters.Asked(w.Task()), most[0]); s > share {
+			share, what = s, most[0]
+		}
+	}
+	return share, what
+}
+
+// relative is the share of what is asked that is short; all of it where nothing is asked and swarmkit refuses still.
+func relative(short, asked map[string]float64, what string) float64 {
+	if asked[what] == 0 || short[what] == 0 {
+		return 1
+	}
+	return short[what] / asked[what]
+}
+
+// shortest returns the resources that are short on the node, the largest relative shortage first.
+func (w *Waiting) shortest(row filters.Row) []string {
+	short, asked := row.Short(w.Task()), filters.Asked(w.Task())
+	return slices.SortedFunc(maps.Keys(short), func(a, b string) int {
+		if d := cmp.Compare(relative(short, asked, b), relative(short, asked, a)); d != 0 {
+			return d
+		}
+		return cmp.Compare(a, b)
+	})
+}
+
+// serviceRef is how a docker command names the service, quoted for a shell.
+func (w *Waiting) serviceRef() string { return quote(serviceName(w.Pass, w.Task())) }

@@ -1,0 +1,130 @@
+package filters
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/genericresource"
+	"github.com/moby/swarmkit/v2/manager/scheduler"
+
+	"github.com/swarmdiag/swarmdiag/collector"
+)
+
+// Cluster is the nodes of a State as the scheduler sees them.
+type Cluster struct {
+	nodes   []*Node
+	byID    map[string]*Node
+	volumes *volumeSet
+}
+
+// Node is one node with what its tasks take.
+type Node struct {
+	*api.Node
+	// Name is the hostname, followed by the id where it has no hostname or shares it.
+	Name string
+	// Tasks are those that hold resources there: assigned to running, whatever they should become
+	// (manager/scheduler.Scheduler.setupTasksList).
+	Tasks []*api.Task
+
+	info  scheduler.NodeInfo
+	ports map[hostPort][]*api.Task
+}
+
+// NewCluster reads all nodes and what is reserved on them.
+func NewCluster(state *collector.State) *Cluster {
+	c := &Cluster{byID: map[string]*Node{}}
+	for n := range state.Nodes() {
+		node := newNode(n, state)
+		c.nodes = append(c.nodes, node)
+		c.byID[n.ID] = node
+	}
+	nameNodes(c.nodes)
+	slices.SortFunc(c.nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
+	c.volumes = newVolumeSet(state, c)
+	return c
+}
+
+// Nodes returns every node, by name. The slice must not be changed.
+func (c *Cluster) Nodes() []*Node { return c.nodes }
+
+// Node returns the node with this id, or nil.
+func (c *Cluster) Node(id string) *Node { return c.byID[id] }
+
+func newNode(n *api.Node, state *collector.State) *Node {
+	node := &Node{Node: n, ports: map[hostPort][]*api.Task{}}
+	available := &api.Resources{}
+	if n.Description != nil && n.Description.Resources != nil {
+		available = n.Description.Resources.Copy()
+	}
+	node.info = scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
+	for t := range state.TasksOn(n.ID) {
+		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning {
+			node.add(t)
+		}
+	}
+	return node
+}
+
+// add counts a task as manager/scheduler.NodeInfo.addTask does.
+func (n *Node) add(t *api.Task) {
+	n.Tasks = append(n.Tasks, t)
+	available := n.info.AvailableResources
+	reserved := Reservations(t)
+	available.MemoryBytes -= reserved.MemoryBytes
+	available.NanoCPUs -= reserved.NanoCPUs
+	if len(reserved.Generic) > 0 {
+		var claimed []*api.GenericResource
+		// What cannot be claimed is left unclaimed, as in swarmkit.
+		_ = genericresource.Claim(&available.Generic, &claimed, reserved.Generic)
+	}
+	for port := range hostPorts(t) {
+		n.ports[port] = append(n.ports[port], t)
+	}
+	if t.DesiredState <= api.TaskStateCompleted {
+		n.info.ActiveTasksCount++
+		n.info.ActiveTasksCountByService[t.ServiceID]++
+	}
+}
+
+// Reservations returns what a task reserves; never nil.
+func Reservations(t *api.Task) *api.Resources {
+	if t.Spec.Resources == nil || t.Spec.Resources.Reservations == nil {
+		return &api.Resources{}
+	}
+	return t.Spec.Resources.Reservations
+}
+
+// ActiveTasks returns how many tasks of the service count against its limit of replicas per node.
+func (n *Node) ActiveTasks(serviceID string) int { return n.info.ActiveTasksCountByService[serviceID] }
+
+// nameNodes gives every node a name that no other one has.
+func nameNodes(nodes []*Node) {
+	uses := map[string]int{}
+	for _, n := range nodes {
+		uses[hostname(n.Node)]++
+	}
+	for _, n := range nodes {
+		switch n.Name = hostname(n.Node); {
+		case n.Name == "":
+			n.Name = n.ID
+		case uses[n.Name] > 1:
+			n.Name += " (" + n.ID + ")"
+		}
+	}
+}
+
+func hostname(n *api.Node) string {
+	if n.Description == nil {
+		return ""
+	}
+	return n.Description.Hostname
+}
+
+// Ref is how a docker command can name the node: its hostname where that is unique, else its id.
+func (n *Node) Ref() string {
+	if n.Name == hostname(n.Node) {
+		return n.Name
+	}
+	return n.ID
+}

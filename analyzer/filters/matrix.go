@@ -1,0 +1,87 @@
+package filters
+
+import (
+	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/genericresource"
+	"github.com/moby/swarmkit/v2/manager/scheduler"
+)
+
+// Row is one node's verdicts on a task.
+type Row struct {
+	Node     *Node
+	Verdicts Verdicts
+}
+
+// Passes tells whether every filter that applies takes the node.
+func (r Row) Passes() bool { return len(r.Verdicts.Fails()) == 0 }
+
+// Short returns what is short on the node for the task and by how much, in the units of Asked. What swarmkit refuses
+// although the amounts would do (a kind that the node lacks, a request by name) is short by zero.
+func (r Row) Short(t *api.Task) map[string]float64 {
+	short, asked := map[string]float64{}, Asked(t)
+	for _, what := range []string{Memory, CPU} {
+		if free := r.Node.Free(what); asked[what] > free && asked[what] != 0 {
+			short[what] = asked[what] - free
+		}
+	}
+	for _, generic := range Reservations(t).Generic {
+		enough, err := genericresource.HasEnough(r.Node.info.AvailableResources.Generic, generic)
+		if err != nil || !enough {
+			what := GenericPrefix + genericresource.Kind(generic)
+			short[what] = max(asked[what]-r.Node.Free(what), 0)
+		}
+	}
+	return short
+}
+
+// Judge holds a task against every node, or against its own where it is preassigned (a task of a global service),
+// with every filter. A preassigned task whose node is gone gives no row.
+func (c *Cluster) Judge(t *api.Task) []Row {
+	nodes := c.nodes
+	if t.NodeID != "" {
+		nodes = nil
+		if n := c.byID[t.NodeID]; n != nil {
+			nodes = []*Node{n}
+		}
+	}
+	enabled := swarmkitFilters(t)
+	rows := make([]Row, len(nodes))
+	for i, n := range nodes {
+		rows[i].Node = n
+		for _, f := range enabled {
+			verdict := Fail
+			if f.Check(&n.info) {
+				verdict = Pass
+			}
+			rows[i].Verdicts[f.name] = verdict
+		}
+		rows[i].Verdicts[HostPort] = judgePorts(t, n)
+		rows[i].Verdicts[Volumes] = c.volumes.judge(t, n)
+	}
+	return rows
+}
+
+type namedFilter struct {
+	name Name
+	scheduler.Filter
+}
+
+// swarmkitFilters returns fresh values of swarmkit's filters, as many as apply to the task: those of its own pipeline
+// are shared by the process (manager/scheduler.defaultFilters), and keep the task as state.
+func swarmkitFilters(t *api.Task) []namedFilter {
+	all := []namedFilter{
+		{Ready, &scheduler.ReadyFilter{}},
+		{Resources, &scheduler.ResourceFilter{}},
+		{Plugins, &scheduler.PluginFilter{}},
+		{Constraints, &scheduler.ConstraintFilter{}},
+		{Platform, &scheduler.PlatformFilter{}},
+		{MaxReplicas, &scheduler.MaxReplicasFilter{}},
+	}
+	enabled := all[:0]
+	for _, f := range all {
+		if f.SetTask(t) {
+			enabled = append(enabled, f)
+		}
+	}
+	return enabled
+}

@@ -1,0 +1,67 @@
+package analyzer
+
+import (
+	"time"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+	"github.com/swarmdiag/swarmdiag/collector"
+)
+
+// Pass is one analysis: what rules read, and where they report to.
+type Pass struct {
+	State   *collector.State
+	Cluster *filters.Cluster
+	Now     time.Time
+	// Services are all services, by name, with what their slots are doing.
+	Services []*Followed
+
+	patience Patience
+	result   *Result
+}
+
+func newPass(state *collector.State, now time.Time, patience Patience) *Pass {
+	p := &Pass{
+		State: state, Cluster: filters.NewCluster(state), Now: now, patience: patience,
+		result: &Result{Diagnoses: []Diagnosis{}, Blind: []string{}},
+	}
+	tasks := map[string][]*api.Task{}
+	for t := range state.Tasks() {
+		tasks[t.ServiceID] = append(tasks[t.ServiceID], t)
+	}
+	for s := range state.Services() {
+		f := p.follow(s, tasks[s.ID])
+		f.Stuck = append(f.Stuck, p.stopping(s, f.Tasks)...)
+		p.Services = append(p.Services, f)
+	}
+	return p
+}
+
+// Due tells whether a stuck entry counts now: its threshold has passed, or the state proves the cause and that is enough.
+func (p *Pass) Due(s *Stuck, proven bool) bool {
+	if proven && p.patience.ProvenAtOnce || !p.Now.Before(s.Overdue) {
+		return true
+	}
+	if p.result.Next.IsZero() || s.Overdue.Before(p.result.Next) {
+		p.result.Next = s.Overdue
+	}
+	return false
+}
+
+// Report adds a diagnosis of a service for a set of its stuck entries, the longest waiting first.
+// The finding's cause is the rule's; component is the rule's own unless one is given.
+func (p *Pass) Report(rule *Rule, component Component, f *Followed, stuck []*Stuck, finding Finding, fill func(*Diagnosis)) {
+	for _, s := range stuck {
+		s.explained = true
+	}
+	d := p.diagnosis(rule, component, f, stuck, finding)
+	if fill != nil {
+		fill(&d)
+	}
+	if p.ignored(f.Service, &d) {
+		p.result.Ignored = append(p.result.Ignored, d)
+		return
+	}
+	p.result.Diagnoses = append(p.result.Diagnoses, d)
+}

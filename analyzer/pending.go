@@ -1,0 +1,169 @@
+package analyzer
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+// explainPending finds why no node takes the pending tasks of a service: once for each version of its spec, and for
+// preassigned tasks once for each node.
+func (p *Pass) explainPending(f *Followed) {
+	waiting := map[string]*Waiting{} // by spec version and node
+	entries := map[*Waiting][]*Stuck{}
+	for _, s := range f.Stuck {
+		if s.State != stateOfPending || !p.Due(s, true) {
+			continue
+		}
+		key := specKey(s.Task) + s.Task.NodeID
+		w := waiting[key]
+		if w == nil {
+			w = &Waiting{Pass: p, Service: f.Service, Tasks: []*api.Task{s.Task}, Rows: p.Cluster.Judge(s.Task)}
+			w.decide()
+			waiting[key] = w
+		}
+		entries[w] = append(entries[w], s)
+	}
+	for _, alike := range p.alike(waiting) {
+		var stuck []*Stuck
+		for _, w := range alike {
+			stuck = append(stuck, entries[w]...)
+		}
+		p.explainAlike(f, alike, stuck)
+	}
+}
+
+const stateOfPending = "pending"
+
+// specKey tells versions of a spec apart.
+func specKey(t *api.Task) string {
+	if t.SpecVersion == nil {
+		return ""
+	}
+	return fmt.Sprint(t.SpecVersion.Index) + "/"
+}
+
+// alike puts together what is one fault: the same spec, cause and shape, on however many nodes of a global service.
+func (p *Pass) alike(waiting map[string]*Waiting) [][]*Waiting {
+	groups := map[string][]*Waiting{}
+	for _, w := range waiting {
+		rule, finding := w.explain()
+		if rule == nil {
+			continue
+		}
+		key := specKey(w.Task()) + rule.Cause + finding.Shape
+		groups[key] = append(groups[key], w)
+	}
+	sorted := make([][]*Waiting, 0, len(groups))
+	for _, group := range groups {
+		slices.SortFunc(group, func(a, b *Waiting) int { return compareAge(a.Task(), b.Task()) })
+		sorted = append(sorted, group)
+	}
+	slices.SortFunc(sorted, func(a, b []*Waiting) int { return compareAge(a[0].Task(), b[0].Task()) })
+	return sorted
+}
+
+// explain asks the rule of the first reason; nil where a node would take the task, or where there is no node at all.
+func (w *Waiting) explain() (*Rule, Finding) {
+	if len(w.Reasons) == 0 {
+		return nil, Finding{}
+	}
+	rule := ruleFor(w.Reasons[0])
+	return rule, rule.Explain(w, w.Reasons[0])
+}
+
+// explainAlike reports one diagnosis; the evidence is that of the task that waits longest.
+func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
+	w := alike[0]
+	slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
+	rule, finding := w.explain()
+	if more := len(alike) - 1; more > 0 {
+		finding.Summary += fmt.Sprintf("; so it is on %s", count(more, "more node"))
+	}
+	p.Report(rule, rule.Component, f, stuck, finding, func(d *Diagnosis) {
+		d.DockerSays = w.Task().Status.Err
+		var rows []filters.Row
+		for _, one := range alike {
+			rows = append(rows, one.Rows...)
+		}
+		d.Nodes = groupNodes(w, rows)
+		d.Nearest = nearest(w)
+		for _, reason := range w.Reasons[1:] {
+			r := ruleFor(reason)
+			also := r.Explain(w, reason)
+			d.Also = append(d.Also, Also{Cause: r.Cause, Shape: also.Shape, Evidence: also.Evidence})
+		}
+	})
+}
+
+func nearest(w *Waiting) *Nearest {
+	if w.Nearest == nil {
+		return nil
+	}
+	n := &Nearest{Node: w.Nearest.Node.Name}
+	for _, filter := range w.Nearest.Verdicts.Fails() {
+		n.Fails = append(n.Fails, filter.String())
+	}
+	short := w.Nearest.Short(w.Task())
+	for _, what := range w.shortest(*w.Nearest) {
+		n.Short = append(n.Short, Short{What: what, Unit: unitOf(what), Short: short[what]})
+	}
+	return n
+}
+
+// groupNodes shows the matrix, nodes with the same verdicts as one group: those that come closest first.
+func groupNodes(w *Waiting, rows []filters.Row) []NodeGroup {
+	var order []filters.Verdicts
+	members := map[filters.Verdicts][]filters.Row{}
+	for _, row := range rows {
+		if members[row.Verdicts] == nil {
+			order = append(order, row.Verdicts)
+		}
+		members[row.Verdicts] = append(members[row.Verdicts], row)
+	}
+	slices.SortStableFunc(order, func(a, b filters.Verdicts) int { return len(a.Fails()) - len(b.Fails()) })
+	groups := make([]NodeGroup, 0, len(order))
+	for _, verdicts := range order {
+		group := NodeGroup{Verdicts: verdicts.Map(), Why: []string{}}
+		for _, row := range members[verdicts] {
+			group.Names = append(group.Names, row.Node.Name)
+		}
+		for _, filter := range verdicts.Fails() {
+			for _, reason := range reasons(w, filter, members[verdicts]) {
+				group.Why = append(group.Why, ruleFor(reason).Why(w, reason, members[verdicts])...)
+			}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}
+
+// reasons are what a filter lacks on any of the nodes.
+func reasons(w *Waiting, filter filters.Name, rows []filters.Row) []filters.Reason {
+	if filter != filters.Resources {
+		return []filters.Reason{{Filter: filter}}
+	}
+	short := map[string]bool{}
+	for _, row := range rows {
+		for what := range row.Short(w.Task()) {
+			short[what] = true
+		}
+	}
+	var all []filters.Reason
+	for _, what := range slices.Sorted(maps.Keys(short)) {
+		all = append(all, filters.Reason{Filter: filter, What: what})
+	}
+	return all
+}
+
+func compareAge(a, b *api.Task) int {
+	if d := created(a).Compare(created(b)); d != 0 {
+		return d
+	}
+	return strings.Compare(a.ID, b.ID)
+}

@@ -1,0 +1,213 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+// The shapes of a resource that does not fit.
+const (
+	notAdvertised = "not-advertised"
+	tooLarge      = "too-large"
+	exhausted     = "exhausted"
+	fragmented    = "fragmented"
+)
+
+var resourceShapes = []string{tooLarge, exhausted, fragmented}
+
+// explainResource finds out how memory, CPU or a generic resource is short.
+func explainResource(w *Waiting, reason filters.Reason) Finding {
+	what, node := reason.What, w.Nearest.Node
+	asked, free := filters.Asked(w.Task())[what], node.Free(what)
+	shape := resourceShape(w, what)
+	evidence := Evidence{
+		What: what, Unit: unitOf(what), Node: node.Name,
+		Asked: &asked, Free: &free, Short: new(w.Nearest.Short(w.Task())[what]), Total: new(node.Total(what)),
+		Holders: holders(w, node, what),
+	}
+	finding := Finding{Shape: shape, Evidence: []Evidence{evidence}, Check: resourceChecks(w, what)}
+	asks := fmt.Sprintf("each task reserves %s", amount(what, asked))
+	nearest := fmt.Sprintf("%s comes closest with %s free, short by %s", node.Name, amount(what, free), amount(what, *evidence.Short))
+	switch shape {
+	case notAdvertised:
+		finding.Summary = fmt.Sprintf("%s, and no eligible node offers that kind", asks)
+		finding.Evidence[0].Found, finding.Evidence[0].Hint = offeredKinds(w, what)
+	case tooLarge:
+		largest := largestTotal(w.Eligible, what)
+		finding.Summary = fmt.Sprintf("%s, more than any eligible node has in all (at most %s on %s); %s",
+			asks, amount(what, largest.Total(what)), largest.Name, nearest)
+	case exhausted:
+		finding.Summary = fmt.Sprintf("%s, and that is not free on all %s together (%s); %s",
+			asks, count(len(w.Eligible), "eligible node"), amount(what, freeSum(w.Eligible, what)), nearest)
+	case fragmented:
+		finding.Summary = fmt.Sprintf("%s; %s is free in all, but not on one node that passes the rest; %s",
+			asks, amount(what, freeSum(w.Eligible, what)), nearest)
+	}
+	if h := evidence.Holders; len(h) > 0 {
+		finding.Summary += fmt.Sprintf("; %s holds the most there (%s)", h[0].Service, amount(what, h[0].Amount))
+	}
+	return finding
+}
+
+// resourceShape compares what is asked with the largest total and with the sum of what is free on eligible nodes.
+func resourceShape(w *Waiting, what string) string {
+	asked, largest := filters.Asked(w.Task())[what], largestTotal(w.Eligible, what).Total(what)
+	switch {
+	case strings.HasPrefix(what, filters.GenericPrefix) && largest == 0:
+		return notAdvertised
+	case asked > largest:
+		return tooLarge
+	case asked > freeSum(w.Eligible, what):
+		return exhausted
+	}
+	return fragmented
+}
+
+func largestTotal(rows []filters.Row, what string) *filters.Node {
+	return slices.MaxFunc(rows, func(a, b filters.Row) int {
+		return compareAmounts(a.Node.Total(what), b.Node.Total(what))
+	}).Node
+}
+
+func compareAmounts(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func freeSum(rows []filters.Row, what string) float64 {
+	sum := 0.0
+	for _, row := range rows {
+		sum += max(row.Node.Free(what), 0)
+	}
+	return sum
+}
+
+func holders(w *Waiting, node *filters.Node, what string) []Holder {
+	var all []Holder
+	for _, h := range node.Holders(what) {
+		all = append(all, Holder{Service: serviceName(w.Pass, h.Task), Task: h.Task.ID, Node: node.Name, Amount: h.Amount})
+	}
+	return all[:min(len(all), most)]
+}
+
+// serviceName is the name of a task's service; the service's id where it is gone, the task's where it has none.
+func serviceName(p *Pass, t *api.Task) string {
+	switch s := p.State.Service(t.ServiceID); {
+	case s != nil:
+		return s.Spec.Annotations.Name
+	case t.ServiceAnnotations.Name != "":
+		return t.ServiceAnnotations.Name
+	case t.ServiceID != "":
+		return t.ServiceID
+	}
+	return t.ID
+}
+
+// offeredKinds tells which kinds the eligible nodes offer instead, and where else the wanted one is offered.
+func offeredKinds(w *Waiting, what string) (found []Found, hint string) {
+	kinds := map[string][]string{}
+	for _, row := range w.Eligible {
+		for _, kind := range row.Node.Kinds() {
+			kinds[kind] = append(kinds[kind], row.Node.Name)
+		}
+	}
+	wanted := strings.TrimPrefix(what, filters.GenericPrefix)
+	for kind := range kinds {
+		if strings.EqualFold(kind, wanted) {
+			hint = fmt.Sprintf("nodes offer %s: kinds are compared to the letter", kind)
+		}
+	}
+	if hint == "" {
+		for _, row := range w.Rows {
+			if row.Node.Total(what) > 0 {
+				hint = fmt.Sprintf("%s offers it, but other filters refuse that node", row.Node.Name)
+				break
+			}
+		}
+	}
+	return foundIn(kinds), hint
+}
+
+func resourceChecks(w *Waiting, what string) []Check {
+	node := w.Nearest.Node
+	var checks []Check
+	switch what {
+	case filters.Memory:
+		checks = append(checks, Check{
+			Command: "docker node inspect -f '{{.Description.Resources.MemoryBytes}}' " + quote(node.Ref()),
+			Shows:   strconv.FormatFloat(node.Total(what), 'f', -1, 64),
+		})
+	case filters.CPU:
+		checks = append(checks, Check{
+			Command: "docker node inspect -f '{{.Description.Resources.NanoCPUs}}' " + quote(node.Ref()),
+			Shows:   strconv.FormatFloat(node.Total(what)*1e9, 'f', 0, 64),
+		})
+	default:
+		checks = append(checks, Check{
+			Command: "docker node inspect -f '{{range .Description.Resources.GenericResources}}" +
+				"{{with .DiscreteResourceSpec}}{{.Kind}}={{.Value}} {{end}}{{with .NamedResourceSpec}}{{.Kind}}={{.Value}} {{end}}{{end}}' " + quote(node.Ref()),
+			Shows: node.Offers(),
+		})
+	}
+	held := node.Holders(what)
+	if len(held) == 0 || strings.HasPrefix(what, filters.GenericPrefix) {
+		return checks
+	}
+	field, scale := "MemoryBytes", 1.0
+	if what == filters.CPU {
+		field, scale = "NanoCPUs", 1e9
+	}
+	command := "docker inspect --type task -f '{{.Spec.Resources.Reservations." + field + "}}'"
+	var shows []string
+	for _, h := range held[:min(len(held), most)] {
+		command += " " + h.Task.ID
+		shows = append(shows, strconv.FormatFloat(h.Amount*scale, 'f', 0, 64))
+	}
+	return append(checks, Check{Command: command, Shows: strings.Join(shows, "\n")})
+}
+
+func whyResource(w *Waiting, reason filters.Reason, rows []filters.Row) []string {
+	var why []string
+	for _, row := range rows {
+		if short, is := row.Short(w.Task())[reason.What]; is {
+			why = append(why, fmt.Sprintf("%s: %s free of %s, short by %s", row.Node.Name,
+				amount(reason.What, row.Node.Free(reason.What)), amount(reason.What, row.Node.Total(reason.What)), amount(reason.What, short)))
+		}
+	}
+	return firstOf(why)
+}
+
+// firstOf keeps a list for people short.
+func firstOf(lines []string) []string {
+	if len(lines) <= most {
+		return lines
+	}
+	return append(lines[:most:most], fmt.Sprintf("and so on %d more", len(lines)-most))
+}
+
+// foundIn turns values and their nodes into evidence, the commonest first.
+func foundIn(nodes map[string][]string) []Found {
+	var found []Found
+	for value, names := range nodes {
+		slices.Sort(names)
+		found = append(found, Found{Value: value, Nodes: names[:min(len(names), most)], Count: len(names)})
+	}
+	slices.SortFunc(found, func(a, b Found) int {
+		if a.Count != b.Count {
+			return b.Count - a.Count
+		}
+		return strings.Compare(a.Value, b.Value)
+	})
+	return found[:min(len(found), most)]
+}

@@ -1,0 +1,99 @@
+package analyzer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+var hostPortTaken = register(&Rule{
+	Cause:     "host-port-taken",
+	Component: Scheduler,
+	Title:     "the host-mode port is held on every eligible node",
+	Infers:    []string{"task.endpoint"},
+	Doc: `A port that is published in host mode can be taken once on a node. On every eligible node a task holds it, or, on those where it is
+free, another filter refuses. A task holds its port until it has ended; with update order start-first the old task of the same
+service holds it until the new one runs, which then never happens.
+
+Publish another port, remove or move the holder, or use update order stop-first.`,
+	Rejects: rejectedBy(filters.HostPort),
+	Explain: explainHostPort,
+	Why:     whyHostPort,
+})
+
+func explainHostPort(w *Waiting, _ filters.Reason) Finding {
+	finding := Finding{Evidence: []Evidence{}}
+	var held []string
+	for port := range filters.HostPorts(w.Task()) {
+		evidence := Evidence{What: "host-port", Wanted: portName(port)}
+		own := false
+		for _, row := range w.Eligible {
+			for _, t := range row.Node.PortHolders(port) {
+				evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1})
+				own = own || t.ServiceID == w.Task().ServiceID
+			}
+		}
+		if len(evidence.Holders) == 0 {
+			continue
+		}
+		first := evidence.Holders[0]
+		held = append(held, fmt.Sprintf("%s is held on %s by %s (task %s)", portName(port), first.Node, first.Service, first.Task))
+		if more := len(evidence.Holders) - 1; more > 0 {
+			held[len(held)-1] += fmt.Sprintf(" and on %s alike", count(more, "more node"))
+		}
+		if own && isStartFirst(w.Service) {
+			evidence.Hint = "the holder is the service's own old task, which stops only after the new one runs (update order start-first)"
+			held[len(held)-1] += "; " + evidence.Hint
+		}
+		evidence.Holders = evidence.Holders[:min(len(evidence.Holders), most)]
+		finding.Evidence = append(finding.Evidence, evidence)
+		finding.Check = append(finding.Check, portCheck(w, port, first))
+	}
+	where := "on every eligible node"
+	if holding := len(w.Eligible) - len(without(w.Eligible, filters.HostPort)); holding < len(w.Eligible) {
+		where = fmt.Sprintf("on %d of %s, and other filters refuse the rest", holding, count(len(w.Eligible), "eligible node"))
+	}
+	finding.Summary = fmt.Sprintf("publishes a port in host mode that is taken %s: %s", where, strings.Join(held, "; "))
+	return finding
+}
+
+func isStartFirst(s *api.Service) bool {
+	return s != nil && s.Spec.Update != nil && s.Spec.Update.Order == api.UpdateConfig_START_FIRST
+}
+
+func portName(p *api.PortConfig) string {
+	return fmt.Sprintf("%d/%s", p.PublishedPort, strings.ToLower(p.Protocol.String()))
+}
+
+// portCheck shows the ports of the service that holds the port.
+func portCheck(w *Waiting, port *api.PortConfig, holder Holder) Check {
+	shows := portName(port) + " host"
+	if t := w.Pass.State.Task(holder.Task); t != nil {
+		if s := w.Pass.State.Service(t.ServiceID); s != nil && s.Endpoint != nil {
+			var ports []string
+			for _, p := range s.Endpoint.Ports {
+				ports = append(ports, portName(p)+" "+strings.ToLower(p.PublishMode.String()))
+			}
+			shows = strings.Join(ports, " ")
+		}
+	}
+	return Check{
+		Command: "docker service inspect -f '{{range .Endpoint.Ports}}{{.PublishedPort}}/{{.Protocol}} {{.PublishMode}} {{end}}' " + quote(holder.Service),
+		Shows:   shows,
+	}
+}
+
+func whyHostPort(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
+	var why []string
+	for _, row := range rows {
+		for port := range filters.HostPorts(w.Task()) {
+			for _, t := range row.Node.PortHolders(port) {
+				why = append(why, fmt.Sprintf("%s: %s is held by %s (task %s)", row.Node.Name, portName(port), serviceName(w.Pass, t), t.ID))
+			}
+		}
+	}
+	return firstOf(why)
+}

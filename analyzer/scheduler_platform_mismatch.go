@@ -1,0 +1,74 @@
+package analyzer
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+var platformMismatch = register(&Rule{
+	Cause:     "platform-mismatch",
+	Component: Scheduler,
+	Title:     "the image is not built for the platform of any node that is wanted",
+	Doc: `When a service is created, the client asks the registry which platforms the image has and pins the service to them. No node that
+the constraints leave has one of these.
+
+Use an image that is built for the nodes' platform, or add a node of the image's. If the registry's list is wrong, update the service
+with --no-resolve-image, which pins no platform.`,
+	Rejects: rejectedBy(filters.Platform),
+	Explain: explainPlatform,
+	Why:     whyPlatform,
+})
+
+func explainPlatform(w *Waiting, _ filters.Reason) Finding {
+	image, nodes := platforms(w.Task().Spec.Placement.Platforms), nodePlatforms(w.Wanted)
+	var has []string
+	for _, f := range foundIn(nodes) {
+		has = append(has, fmt.Sprintf("%s (%s)", f.Value, list(nodes[f.Value])))
+	}
+	return Finding{
+		Summary:  fmt.Sprintf("the image is for %s, the nodes it may run on are %s", image, strings.Join(has, ", ")),
+		Evidence: []Evidence{{What: "platform", Wanted: image, Found: foundIn(nodes)}},
+		Check: []Check{{
+			Command: "docker service inspect -f '{{range .Spec.TaskTemplate.Placement.Platforms}}{{.OS}}/{{.Architecture}} {{end}}' " + w.serviceRef(),
+			Shows:   strings.ReplaceAll(image, ", ", " "),
+		}, {
+			Command: "docker node inspect -f '{{.Description.Platform.OS}}/{{.Description.Platform.Architecture}}' " + quote(w.Wanted[0].Node.Ref()),
+			Shows:   platformOf(w.Wanted[0].Node),
+		}},
+	}
+}
+
+func platforms(list []*api.Platform) string {
+	var all []string
+	for _, p := range list {
+		all = append(all, p.OS+"/"+p.Architecture)
+	}
+	return strings.Join(all, ", ")
+}
+
+func platformOf(n *filters.Node) string {
+	if n.Description == nil || n.Description.Platform == nil {
+		return "/"
+	}
+	return n.Description.Platform.OS + "/" + n.Description.Platform.Architecture
+}
+
+func nodePlatforms(rows []filters.Row) map[string][]string {
+	nodes := map[string][]string{}
+	for _, row := range rows {
+		nodes[platformOf(row.Node)] = append(nodes[platformOf(row.Node)], row.Node.Name)
+	}
+	return nodes
+}
+
+func whyPlatform(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
+	var why []string
+	for _, f := range foundIn(nodePlatforms(rows)) {
+		why = append(why, fmt.Sprintf("image is for %s, node is %s", platforms(w.Task().Spec.Placement.Platforms), f.Value))
+	}
+	return why
+}

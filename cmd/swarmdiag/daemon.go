@@ -1,0 +1,224 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/peers"
+	"github.com/swarmdiag/swarmdiag/exporter"
+)
+
+const (
+	// lookPause is the least time between two looks at a state that changes all the time.
+	lookPause = 200 * time.Millisecond
+	// lookAtLeast is how often the daemon looks where nothing changes, which also proves that it is alive.
+	lookAtLeast = 10 * time.Second
+	// staleAfter is how old a state may be that the daemon speaks from, and deadAfter how long a look may take.
+	staleAfter, deadAfter = 30 * time.Second, time.Minute
+)
+
+// daemon is the agent at work.
+type daemon struct {
+	options *agentOptions
+	log     *logrus.Entry
+	events  *exporter.Log
+	store   *collector.Store
+	metrics *exporter.Metrics
+	speaker *peers.Speaker
+	place   *place
+
+	record *exporter.Record // of the loop alone
+	spoke  bool             // of the loop alone: the last look spoke
+	heard  bool             // of the loop alone: another agent spoke since this one started
+
+	mu        sync.Mutex // protects all following fields
+	result    analyzer.Result
+	looked    time.Time
+	connected bool
+	failure   error
+}
+
+func newDaemon(options *agentOptions, out io.Writer, log *logrus.Entry) *daemon {
+	d := &daemon{
+		options: options, log: log, events: exporter.NewLog(out), store: collector.NewStore(),
+		record: exporter.NewRecord(analyzer.ChangeOf), looked: time.Now(),
+	}
+	d.metrics = exporter.NewMetrics(version, revision, d.store.Snapshot, time.Now)
+	return d
+}
+
+// run works until ctx ends.
+func (d *daemon) run(ctx context.Context) error {
+	listener, err := listen(ctx, d.options.listen)
+	if err != nil {
+		return err
+	}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", listener.Addr(), err)
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return fmt.Errorf("listen on %s: %w", listener.Addr(), err)
+	}
+	d.place = &place{node: d.options.node, engine: d.options.source.engine, port: uint16(number), log: d.log}
+	d.speaker = peers.NewSpeaker(peers.Options{
+		Self: d.standing, Agents: func() []peers.Agent { return d.place.agents(d.store.Snapshot()) },
+		Client: peers.NewClient(), Now: time.Now, Log: d.log,
+	})
+	d.log.WithFields(logrus.Fields{"version": version, "listen": listener.Addr().String()}).Info("agent starts")
+
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return exporter.Serve(ctx, listener, d.handler(), d.log) })
+	group.Go(func() error {
+		collector.Keep(ctx, &d.options.source, d.store, d.log, d.connection)
+		return nil
+	})
+	group.Go(func() error { d.speaker.Run(ctx); return nil })
+	group.Go(func() error { d.place.keep(ctx, d.missingSpeaker); return nil })
+	group.Go(func() error { return d.loop(ctx) })
+	return group.Wait()
+}
+
+func (d *daemon) handler() http.Handler {
+	return exporter.NewHandler(exporter.HandlerOptions{
+		Metrics: d.metrics.Handler(), Healthy: d.healthy, Standing: d.speaker.Standing, SpeakerAddr: d.speaker.Addr,
+		Result: d.lastResult, Token: d.options.token, Open: d.options.open, Log: d.log,
+	})
+}
+
+// connection hears whether the source answers.
+func (d *daemon) connection(connected bool, failure error) {
+	d.mu.Lock()
+	d.connected, d.failure = connected, failure
+	d.mu.Unlock()
+	d.metrics.Source(d.options.source.Name(), connected)
+	d.speaker.Nudge()
+}
+
+// standing is what this agent is now.
+func (d *daemon) standing() peers.Standing {
+	state := d.store.Snapshot()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	fresh := d.connected && time.Since(state.AsOf) < staleAfter
+	standing := peers.StandingOf(state, d.place.id(), fresh)
+	switch {
+	case fresh:
+		standing.Ready, standing.Reason = true, "follows the cluster by "+d.options.source.Name()
+	case d.options.source.worker.Load():
+		standing.Ready, standing.Reason = true, "this node is a worker: the agents on managers follow the cluster"
+	case d.failure != nil:
+		standing.Reason = d.failure.Error()
+	default:
+		standing.Reason = "has not read the cluster's state yet"
+	}
+	return standing
+}
+
+func (d *daemon) healthy() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if age := time.Since(d.looked); age > deadAfter {
+		return fmt.Errorf("the agent has not looked at the cluster for %s", age.Round(time.Second))
+	}
+	return nil
+}
+
+func (d *daemon) lastResult() (analyzer.Result, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.result, d.result.Cluster.Nodes > 0
+}
+
+// loop looks at the state whenever it changes, when a threshold passes, and when this agent begins or ends to speak.
+func (d *daemon) loop(ctx context.Context) error {
+	for {
+		changed, elected := d.store.Changed(), d.speaker.Changed()
+		next, err := d.look(time.Now())
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(lookPause):
+		}
+		timer := time.NewTimer(time.Until(next))
+		select {
+		case <-ctx.Done():
+		case <-changed:
+		case <-elected:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+}
+
+// look analyses the state as it is, says what is new where this agent speaks, and returns when to look again.
+func (d *daemon) look(now time.Time) (time.Time, error) {
+	state, standing := d.store.Snapshot(), d.speaker.Standing()
+	result := analyzer.Analyze(state, now, d.options.patience)
+	d.metrics.Speaks(standing.Speaker)
+	if standing.Fresh {
+		d.metrics.Observe(result, state)
+	}
+	d.mu.Lock()
+	d.looked = now
+	if standing.Fresh {
+		d.result = result
+	}
+	d.mu.Unlock()
+	if err := d.say(result, state, standing, now); err != nil {
+		return time.Time{}, err
+	}
+	next := now.Add(lookAtLeast)
+	for _, due := range []time.Time{result.Next, d.record.Next()} {
+		if !due.IsZero() && due.Before(next) {
+			next = due
+		}
+	}
+	return next, nil
+}
+
+// say writes what is new. An agent that takes over from another one has followed silently what that one said; one that is the
+// first to speak says everything.
+func (d *daemon) say(result analyzer.Result, state *collector.State, standing peers.Standing, now time.Time) error {
+	d.heard = d.heard || d.speaker.Addr() != ""
+	if !standing.Fresh || !standing.Speaker && !d.heard {
+		d.spoke = d.spoke && standing.Speaker
+		return nil
+	}
+	var events []exporter.Event
+	if !d.heard && !d.spoke {
+		events = append(events, d.record.TakeOver(now))
+	}
+	news := d.record.Update(result, state, now)
+	if d.heard && !d.spoke && standing.Speaker {
+		news = []exporter.Event{d.record.TakeOver(now)}
+	}
+	d.spoke = standing.Speaker
+	if !standing.Speaker {
+		return nil
+	}
+	for _, event := range append(events, news...) {
+		if err := d.events.Write(event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// missingSpeaker tells whether nobody is known to speak for the cluster.
+func (d *daemon) missingSpeaker() bool { return !d.speaker.Speaks() && d.speaker.Addr() == "" }

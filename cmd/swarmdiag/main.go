@@ -1,0 +1,129 @@
+// Command swarmdiag tells why a service of a Docker Swarm is not running.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/docker/cli/cli-plugins/metadata"
+	"github.com/docker/cli/cli-plugins/plugin"
+	"github.com/docker/cli/cli/command"
+	"github.com/docker/cli/cli/flags"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+
+// exitCode ends a command with a status of its own; what there is to say was said.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+// run is the whole program: args[0] is the name it was called by.
+func run(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	err := execute(ctx, args, stdin, stdout, stderr)
+	var code exitCode
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &code):
+		return int(code)
+	}
+	fmt.Fprintln(stderr, "swarmdiag:", err)
+	return 1
+}
+
+func execute(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr io.Writer) error {
+	docker, err := command.NewDockerCli(command.WithInputStream(stdin), command.WithOutputStream(stdout), command.WithErrorStream(stderr))
+	if err != nil {
+		return fmt.Errorf("set up the docker client: %w", err)
+	}
+	root := newRoot(docker)
+	root.SetContext(ctx)
+	if strings.HasPrefix(filepath.Base(args[0]), metadata.NamePrefix) {
+		return executePlugin(docker, root)
+	}
+	options := flags.NewClientOptions()
+	options.InstallFlags(root.PersistentFlags())
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if err := setFromEnvironment(cmd); err != nil {
+			return err
+		}
+		options.SetDefaultOptions(cmd.Root().PersistentFlags())
+		return docker.Initialize(options)
+	}
+	root.SetArgs(args[1:])
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return root.ExecuteContext(ctx)
+}
+
+// executePlugin runs under docker, which gives the address of the engine with its own flags and contexts.
+func executePlugin(docker *command.DockerCli, root *cobra.Command) error {
+	ctx := root.Context()
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
+		cmd.SetContext(ctx)
+		if err := setFromEnvironment(cmd); err != nil {
+			return err
+		}
+		return plugin.PersistentPreRunE(cmd, args)
+	}
+	return plugin.RunPlugin(docker, root, metadata.Metadata{
+		SchemaVersion: "0.1.0", Vendor: "swarmdiag", Version: version, URL: "https://github.com/swarmdiag/swarmdiag",
+	})
+}
+
+func newRoot(docker *command.DockerCli) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "swarmdiag",
+		Short: "Tells why a Swarm service is not running",
+		Long: `swarmdiag tells why a service of a Docker Swarm is not running: which part of Swarm holds its task, which node comes closest to
+taking it, and by how much it misses.`,
+		Example:       "  swarmdiag why web\n  docker swarmdiag why --stack shop\n  swarmdiag demo",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          unknownCommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.AddCommand(newAgent(docker), newWhy(docker), newNodes(docker), newSnapshot(docker), newCauses(), newDemo(), newHealthcheck(), newVersion())
+	return root
+}
+
+// unknownCommand refuses arguments of the root command: each is a command that does not exist.
+func unknownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		return fmt.Errorf("there is no command %q: did you mean %s?", args[0], strings.Join(near, " or "))
+	}
+	return fmt.Errorf("there is no command %q: see swarmdiag --help", args[0])
+}
+
+// setFromEnvironment gives every flag that is not on the command line the value of its twin in the environment:
+// --node-id has SWARMDIAG_NODE_ID.
+func setFromEnvironment(cmd *cobra.Command) error {
+	var failed error
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		name := "SWARMDIAG_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, set := os.LookupEnv(name)
+		if f.Changed || !set || failed != nil {
+			return
+		}
+		if err := cmd.Flags().Set(f.Name, value); err != nil {
+			failed = fmt.Errorf("environment variable %s: %w", name, err)
+		}
+	})
+	return failed
+}

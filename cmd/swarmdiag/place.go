@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/engine"
+	"github.com/swarmdiag/swarmdiag/collector/peers"
+)
+
+const (
+	// placeCheck is how often the engine is asked for its place in the swarm.
+	placeCheck = 15 * time.Second
+	// speakerMissing is how long nobody may speak for the cluster before a warning.
+	speakerMissing = time.Minute
+)
+
+// place is where in the swarm the agent is, by its own engine.
+type place struct {
+	engine *engine.Client
+	port   uint16
+	log    *logrus.Entry
+
+	mu       sync.Mutex // protects all following fields
+	node     string
+	managers map[string]string // host by node id
+}
+
+// id is the id of the agent's node, empty while it is not known.
+func (p *place) id() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.node
+}
+
+// agents are where other agents answer: by the state, or where there is none by the managers that the engine knows.
+func (p *place) agents(state *collector.State) []peers.Agent {
+	if agents := peers.Agents(state, p.id(), p.port); len(agents) > 0 {
+		return agents
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var agents []peers.Agent
+	for id, host := range p.managers {
+		if id != p.node {
+			agents = append(agents, peers.Agent{Node: id, Addr: net.JoinHostPort(host, strconv.Itoa(int(p.port))), Manager: true})
+		}
+	}
+	slices.SortFunc(agents, func(a, b peers.Agent) int { return strings.Compare(a.Node, b.Node) })
+	return agents
+}
+
+// keep asks the engine until ctx ends, and warns once where for a while nobody speaks for the cluster.
+func (p *place) keep(ctx context.Context, missing func() bool) {
+	since, warned := time.Now(), false
+	for {
+		p.refresh(ctx)
+		if !missing() {
+			since, warned = time.Now(), false
+		} else if !warned && time.Since(since) > speakerMissing {
+			warned = true
+			p.warn()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(placeCheck):
+		}
+	}
+}
+
+func (p *place) refresh(ctx context.Context) {
+	self, err := p.engine.Self(ctx)
+	if err != nil {
+		p.log.WithError(err).Debug("engine does not tell its place in the swarm")
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.managers = self.Managers
+	if self.Node != "" {
+		p.node = self.Node
+	}
+}
+
+func (p *place) warn() {
+	p.mu.Lock()
+	var hosts []string
+	for _, host := range p.managers {
+		hosts = append(hosts, host)
+	}
+	p.mu.Unlock()
+	slices.Sort(hosts)
+	p.log.WithField("managers", strings.Join(hosts, " ")).Warn("no agent speaks for the cluster: none answers on a manager. " +
+		"A drained manager runs no global task: start the agent there as a plain container (README, drained managers), " +
+		"or point one at a manager's engine with a docker context")
+}

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/docker/docker/api/types/events"
+	"github.com/docker/docker/api/types/filters"
+	"github.com/swarmdiag/swarmdiag/collector"
+)
+
+// quiet is the least time between two polls, however many events come.
+const quiet = 500 * time.Millisecond
+
+// streamLife bounds a stream of events: one that died without a word is replaced after this long.
+const streamLife = 10 * time.Minute
+
+// Source polls one engine. It implements collector.Source.
+type Source struct {
+	client   *Client
+	interval time.Duration
+}
+
+// New returns a source that asks the client's engine every interval, and sooner after an event of the swarm.
+func New(client *Client, interval time.Duration) *Source {
+	return &Source{client: client, interval: max(interval, quiet)}
+}
+
+// Follow implements collector.Source. A single read needs one connection: the stream of events, which takes one of its
+// own, is opened after the first whole state.
+func (s *Source) Follow(ctx context.Context, store *collector.Store, live func()) error {
+	info, gaps, err := s.client.connect(ctx)
+	if err != nil {
+		return err
+	}
+	listening, stop := context.WithCancel(ctx)
+	var listener sync.WaitGroup
+	defer listener.Wait()
+	defer stop()
+	nudge := make(chan struct{}, 1)
+	for first := true; ; first = false {
+		started := time.Now()
+		inspected, err := s.client.inspect(ctx, info, gaps)
+		if err != nil {
+			return err
+		}
+		objects, about := inspected.Objects()
+		about.Source, about.AsOf = "engine", started
+		if err := store.Replace(objects); err != nil {
+			return fmt.Errorf("%s: %w", s.client.host, err)
+		}
+		store.Describe(about)
+		live()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if first {
+			listener.Go(func() { s.listen(listening, nudge) })
+		}
+		if err := pause(ctx, nudge, s.interval-time.Since(started)); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits for the next poll: until left is over, or an event, but quiet at least.
+func pause(ctx context.Context, nudge <-chan struct{}, left time.Duration) error {
+	earliest, due := time.NewTimer(quiet), time.NewTimer(max(left, quiet))
+	defer earliest.Stop()
+	defer due.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-due.C:
+		return nil
+	case <-nudge:
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-earliest.C:
+		return nil
+	}
+}
+
+// listen passes on that something changed. Events are a help, not the source: where the engine does not send them, or
+// stops to, polling goes on, and they are asked for again an interval later.
+func (s *Source) listen(ctx context.Context, nudge chan<- struct{}) {
+	wanted := events.ListOptions{Filters: filters.NewArgs(filters.Arg("scope", "swarm"),
+		filters.Arg("type", string(events.NodeEventType)),
+		filters.Arg("type", string(events.ServiceEventType)),
+		filters.Arg("type", string(events.NetworkEventType)),
+	)}
+	for ctx.Err() == nil {
+		s.stream(ctx, wanted, nudge)
+		select {
+		case <-ctx.Done():
+		case <-time.After(s.interval):
+		}
+	}
+}
+
+// stream reads one stream of events to its end.
+func (s *Source) stream(ctx context.Context, wanted events.ListOptions, nudge chan<- struct{}) {
+	ctx, cancel := context.WithTimeout(ctx, streamLife)
+	defer cancel()
+	messages, failed := s.client.api.Events(ctx, wanted)
+	for {
+		select {
+		case <-failed:
+			return
+		case <-messages:
+			select {
+			case nudge <- struct{}{}:
+			default: // one is on its way
+			}
+		}
+	}
+}

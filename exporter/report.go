@@ -1,0 +1,210 @@
+package exporter
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
+)
+
+// Report writes a result for a person: each diagnosis as a block that begins with its summary. wide adds the evidence, the
+// matrix and every check. The result must have been redacted.
+func Report(out io.Writer, result analyzer.Result, wide, colored bool) error {
+	r := reporter{out: bufio.NewWriter(out), wide: wide, colored: colored, asOf: result.Cluster.AsOf}
+	for i := range result.Diagnoses {
+		r.diagnosis(&result.Diagnoses[i])
+	}
+	if len(result.Diagnoses) == 0 {
+		r.line("Nothing is stuck on %d nodes.", result.Cluster.Nodes)
+	}
+	if n := len(result.Ignored); n > 0 {
+		r.line("%d more silenced by a label:", n)
+		for _, d := range result.Ignored {
+			r.line("  %s", d.Summary)
+		}
+	}
+	for _, blind := range result.Blind {
+		r.line("not seen: %s", blind)
+	}
+	return r.out.Flush()
+}
+
+type reporter struct {
+	out           *bufio.Writer
+	wide, colored bool
+	asOf          time.Time
+}
+
+func (r *reporter) line(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
+
+// field writes a named value of a block; one without text is left out.
+func (r *reporter) field(name, text string) {
+	if text != "" {
+		r.line("  %-12s %s", name, text)
+	}
+}
+
+func (r *reporter) diagnosis(d *analyzer.Diagnosis) {
+	r.line("%s", r.paint(d.Severity, d.Summary))
+	cause := d.Cause
+	if d.Shape != "" {
+		cause += " (" + d.Shape + ")"
+	}
+	r.field("cause", fmt.Sprintf("%s, held by the %s, %s", cause, d.Component, d.Severity))
+	r.field("tasks", fmt.Sprintf("%d %s since %s, %d of %d running", d.Tasks, d.State, d.Since.Local().Format(time.DateTime), d.Running, d.Wanted))
+	r.field("docker says", d.DockerSays)
+	for _, also := range d.Also {
+		r.field("also", strings.TrimSpace(also.Cause+" "+also.Shape))
+	}
+	if c := d.LastChange; c != nil {
+		r.field("changed", fmt.Sprintf("%s: %s", c.At.Local().Format(time.DateTime), strings.Join(c.What, "; ")))
+	}
+	if r.wide {
+		r.evidence(d)
+		r.matrix(d)
+	} else {
+		r.hints(d)
+	}
+	for _, check := range d.Check {
+		r.field("check", "$ "+check.Command)
+		r.field("", check.Shows)
+		if !r.wide {
+			break
+		}
+	}
+	if d.Confidence != analyzer.Certain {
+		r.field("confidence", string(d.Confidence))
+	}
+	for _, blind := range d.Blind {
+		r.field("not seen", blind)
+	}
+	r.line("")
+}
+
+func (r *reporter) hints(d *analyzer.Diagnosis) {
+	for _, e := range d.Evidence {
+		if e.Hint != "" && !strings.Contains(d.Summary, e.Hint) {
+			r.field("hint", e.Hint)
+		}
+	}
+}
+
+func (r *reporter) evidence(d *analyzer.Diagnosis) {
+	for _, e := range d.Evidence {
+		parts := []string{e.What}
+		add := func(name, value string) {
+			if value != "" {
+				parts = append(parts, name+" "+value)
+			}
+		}
+		add("wanted", e.Wanted)
+		add("on", e.Node)
+		add("asked", quantity(e.Asked, e.Unit))
+		add("free", quantity(e.Free, e.Unit))
+		add("of", quantity(e.Total, e.Unit))
+		add("short", quantity(e.Short, e.Unit))
+		r.field("evidence", strings.Join(parts, ", "))
+		for _, found := range e.Found {
+			r.field("", fmt.Sprintf("%s on %s", found.Value, nodeNames(found)))
+		}
+		for _, h := range e.Holders {
+			r.field("", fmt.Sprintf("held by %s (task %s): %s", h.Service, h.Task, quantity(&h.Amount, e.Unit)))
+		}
+		if e.Hint != "" {
+			r.field("", e.Hint)
+		}
+	}
+}
+
+func nodeNames(found analyzer.Found) string {
+	names := strings.Join(found.Nodes, ", ")
+	if more := found.Count - len(found.Nodes); more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return names
+}
+
+// matrix writes the verdicts as a table: a row a group of nodes, a column a filter.
+func (r *reporter) matrix(d *analyzer.Diagnosis) {
+	if len(d.Nodes) == 0 {
+		return
+	}
+	filters := filterNames()
+	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  NODES\t"+strings.ToUpper(strings.Join(filters, "\t")))
+	for _, group := range d.Nodes {
+		row := []string{"  " + strings.Join(group.Names[:min(len(group.Names), mostNames)], " ")}
+		if more := len(group.Names) - mostNames; more > 0 {
+			row[0] += fmt.Sprintf(" +%d", more)
+		}
+		for _, filter := range filters {
+			row = append(row, group.Verdicts[filter])
+		}
+		fmt.Fprintln(table, strings.Join(row, "\t"))
+	}
+	table.Flush()
+	for _, group := range d.Nodes {
+		for _, why := range group.Why {
+			r.field("", why)
+		}
+	}
+}
+
+// paint colours the first line of a block by its severity.
+func (r *reporter) paint(severity analyzer.Severity, text string) string {
+	colors := map[analyzer.Severity]string{analyzer.Critical: "\x1b[31m", analyzer.Warning: "\x1b[33m"}
+	if color := colors[severity]; r.colored && color != "" {
+		return color + text + "\x1b[0m"
+	}
+	return text
+}
+
+// CauseList writes one line a cause.
+func CauseList(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "COMPONENT\tCAUSE\tMEANS")
+	for _, rule := range analyzer.Rules() {
+		fmt.Fprintf(table, "%s\t%s\t%s\n", rule.Component, rule.Cause, rule.Title)
+	}
+	return table.Flush()
+}
+
+// CauseText explains one cause.
+func CauseText(out io.Writer, rule *analyzer.Rule) error {
+	_, err := fmt.Fprintf(out, "%s (%s)\n%s\n%s\n%s\n", rule.Cause, rule.Component, capital(rule.Title)+".", shapes(rule), rule.Doc)
+	return err
+}
+
+// CauseManual writes the catalogue as Markdown.
+func CauseManual(out io.Writer) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprintln(w, "# Causes")
+	fmt.Fprintln(w, "\nEvery cause that swarmdiag names. `swarmdiag causes --markdown` prints this page.")
+	component := analyzer.Component("")
+	for _, rule := range analyzer.Rules() {
+		if rule.Component != component {
+			component = rule.Component
+			fmt.Fprintf(w, "\n## %s\n", component)
+		}
+		fmt.Fprintf(w, "\n### %s\n\n%s.\n", rule.Cause, capital(rule.Title))
+		if s := shapes(rule); s != "" {
+			fmt.Fprintf(w, "\n%s", s)
+		}
+		fmt.Fprintf(w, "\n%s\n", rule.Doc)
+	}
+	return w.Flush()
+}
+
+func shapes(rule *analyzer.Rule) string {
+	if len(rule.Shapes) == 0 {
+		return ""
+	}
+	return "Shapes: " + strings.Join(slices.Clone(rule.Shapes), ", ") + ".\n"
+}
+
+func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
