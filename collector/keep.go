@@ -14,6 +14,9 @@ const differs = "(differs)"
 // put passwords into labels.
 var labelPrefixes = []string{"com.docker.stack.namespace", "swarmdiag."}
 
+// healthTests are the kinds of health check; what stands behind them is a command, which is never kept.
+var healthTests = []string{"NONE", "CMD", "CMD-SHELL"}
+
 // keep copies what some rule reads of an object; whatever else it holds ends here. The copy shares nothing with it.
 func keep(object any) any {
 	switch o := object.(type) {
@@ -137,8 +140,8 @@ func keepContainer(c *api.ContainerSpec) *api.ContainerSpec {
 	}
 	if h := c.Healthcheck; h != nil {
 		kept.Healthcheck = &api.HealthConfig{Interval: h.Interval, Timeout: h.Timeout, Retries: h.Retries, StartPeriod: h.StartPeriod}
-		if len(h.Test) > 0 {
-			kept.Healthcheck.Test = h.Test[:1] // NONE, CMD or CMD-SHELL
+		if len(h.Test) > 0 && slices.Contains(healthTests, h.Test[0]) {
+			kept.Healthcheck.Test = h.Test[:1]
 		}
 	}
 	return kept

@@ -47,6 +47,7 @@ type daemon struct {
 	looked    time.Time
 	connected bool
 	failure   error
+	serving   string
 }
 
 func newDaemon(options *agentOptions, out io.Writer, log *logrus.Entry) *daemon {
@@ -72,6 +73,9 @@ func (d *daemon) run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", listener.Addr(), err)
 	}
+	d.mu.Lock()
+	d.serving = listener.Addr().String()
+	d.mu.Unlock()
 	d.place = &place{node: d.options.node, engine: d.options.source.engine, port: uint16(number), log: d.log}
 	d.speaker = peers.NewSpeaker(peers.Options{
 		Self: d.standing, Agents: func() []peers.Agent { return d.place.agents(d.store.Snapshot()) },
@@ -134,6 +138,13 @@ func (d *daemon) healthy() error {
 		return fmt.Errorf("the agent has not looked at the cluster for %s", age.Round(time.Second))
 	}
 	return nil
+}
+
+// address is where the agent serves; empty before it does.
+func (d *daemon) address() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.serving
 }
 
 func (d *daemon) lastResult() (analyzer.Result, bool) {

@@ -18,6 +18,7 @@ import (
 	"github.com/docker/cli/cli/flags"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"google.golang.org/grpc/grpclog"
 )
 
 func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
@@ -31,6 +32,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 func run(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard)) // what fails comes back as an error
 	err := execute(ctx, args, stdin, stdout, stderr)
 	var code exitCode
 	switch {
@@ -96,7 +98,7 @@ taking it, and by how much it misses.`,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newAgent(docker), newWhy(docker), newNodes(docker), newSnapshot(docker), newCauses(), newDemo(), newHealthcheck(), newVersion())
+	root.AddCommand(newAgent(docker), newWhy(docker), newNodes(docker), newSnapshot(docker), newCauses(), newDemo(docker), newDemoSwarm(), newHealthcheck(), newVersion())
 	return root
 }
 

@@ -78,6 +78,9 @@ func (p *place) keep(ctx context.Context, missing func() bool) {
 }
 
 func (p *place) refresh(ctx context.Context) {
+	if p.engine == nil { // the demo's swarm has none
+		return
+	}
 	self, err := p.engine.Self(ctx)
 	if err != nil {
 		p.log.WithError(err).Debug("engine does not tell its place in the swarm")

@@ -2,22 +2,19 @@ package engine
 
 import (
 	"encoding/json"
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/swarm"
 	"github.com/docker/docker/api/types/volume"
 	"github.com/docker/docker/daemon/cluster/convert"
-	gogotypes "github.com/gogo/protobuf/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
 
 // hidden says which fields of what we keep each hide explains. Those of the second list are no fields: what they leave
@@ -41,11 +38,12 @@ var hiddenObjects = []string{"network.predefined", "volume.unused"}
 // those of the Engine API by Docker's own code, and back by ours. After the allow-list both must be equal.
 func TestTheEngineShowsAllThatIsKeptButWhatTheTableHides(t *testing.T) {
 	t.Parallel()
-	node, orphan := filled[api.Node](), filled[api.Node]()
+	asPath := func(path string) string { return path }
+	node, orphan := collectortest.Filled[api.Node](0, asPath), collectortest.Filled[api.Node](0, asPath)
 	orphan.ID, orphan.ManagerStatus = "orphan", nil // still a manager, and not among the managers any more
-	service := filled[api.Service]()
-	task := filled[api.Task]()
-	network, vol := filled[api.Network](), filled[api.Volume]()
+	service := collectortest.Filled[api.Service](0, asPath)
+	task := collectortest.Filled[api.Task](0, asPath)
+	network, vol := collectortest.Filled[api.Network](0, asPath), collectortest.Filled[api.Volume](0, asPath)
 	knows := []any{node, orphan, service, task, network, vol}
 
 	shows := roundTrip(t, knows)
@@ -161,81 +159,6 @@ func throughJSON[T any](t *testing.T, object T) T {
 		t.Fatal(err)
 	}
 	return read
-}
-
-// filled returns an object of swarmkit with something in every field.
-func filled[T any]() *T {
-	object := new(T)
-	fill(reflect.ValueOf(object).Elem(), reflect.TypeFor[T]().Name())
-	return object
-}
-
-// oneofs names what stands in the fields that can hold one of several things.
-var oneofs = map[string]any{
-	"isTaskSpec_Runtime":                 &api.TaskSpec_Container{},
-	"isServiceSpec_Mode":                 &api.ServiceSpec_Replicated{},
-	"isTaskStatus_RuntimeStatus":         &api.TaskStatus_Container{},
-	"isGenericResource_Resource":         &api.GenericResource_NamedResourceSpec{},
-	"isPlacementPreference_Preference":   &api.PlacementPreference_Spread{},
-	"isSecretReference_Target":           &api.SecretReference_File{},
-	"isConfigReference_Target":           &api.ConfigReference_File{},
-	"isPrivileges_CredentialSpec_Source": &api.Privileges_CredentialSpec_File{},
-	"isNetworkSpec_ConfigFrom":           &api.NetworkSpec_Network{},
-	"isVolumeAccessMode_AccessType":      &api.VolumeAccessMode_Block{},
-}
-
-func fill(v reflect.Value, path string) {
-	switch v.Interface().(type) {
-	case gogotypes.Timestamp:
-		v.Set(reflect.ValueOf(*gogotypes.TimestampNow()))
-		return
-	case gogotypes.Duration:
-		v.Set(reflect.ValueOf(*gogotypes.DurationProto(3 * time.Second)))
-		return
-	case gogotypes.Any:
-		return
-	case api.TaskState:
-		v.Set(reflect.ValueOf(api.TaskStateRunning))
-		return
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		v.Set(reflect.New(v.Type().Elem()))
-		fill(v.Elem(), path)
-	case reflect.Interface:
-		one := reflect.New(reflect.TypeOf(oneofs[v.Type().Name()]).Elem())
-		fill(one.Elem(), path)
-		v.Set(one)
-	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), path+"."+v.Type().Field(i).Name)
-		}
-	case reflect.Slice:
-		if v.Type().Elem().Kind() == reflect.Uint8 {
-			v.SetBytes([]byte(path))
-			return
-		}
-		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
-		fill(v.Index(0), path)
-	case reflect.Map:
-		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
-		fill(key, path)
-		fill(value, path)
-		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(key, value)
-	case reflect.String:
-		v.SetString(path)
-	case reflect.Bool:
-		v.SetBool(true)
-	case reflect.Int32, reflect.Int64, reflect.Int:
-		v.SetInt(1)
-	case reflect.Uint32, reflect.Uint64:
-		v.SetUint(7)
-	case reflect.Float32, reflect.Float64:
-		v.SetFloat(1)
-	default:
-		panic(fmt.Sprintf("nothing to put into %s, a %s", path, v.Type()))
-	}
 }
 
 func TestAnUnreadableObjectIsAGap(t *testing.T) {
