@@ -85,7 +85,7 @@ func (h constraintHelp) nodesToShow() []*filters.Node {
 	return nodes
 }
 
-// keysToShow are the keys of the expressions, and of what was meant by those that match no node.
+// keysToShow are the keys of the expressions, and what was meant by those that match no node.
 func (h constraintHelp) keysToShow() []constraints.Key {
 	var keys []constraints.Key
 	add := func(key constraints.Key) {
@@ -95,17 +95,24 @@ func (h constraintHelp) keysToShow() []constraints.Key {
 	}
 	for _, f := range h.Findings {
 		add(f.Key)
-		if len(f.Suggestions) > 0 {
+		switch {
+		case len(f.Suggestions) > 0:
 			add(f.Suggestions[0].Key)
+		case !f.Key.Known():
+			add(constraints.ParseKey(f.Key.Proper()))
 		}
 	}
 	return keys
 }
 
+// hostnameTemplate begins each line of a check on nodes.
+const hostnameTemplate = "{{.Description.Hostname}}"
+
 func nodesCheck(nodes []*filters.Node, keys []constraints.Key) Check {
-	format := "{{.Description.Hostname}}"
+	format := hostnameTemplate
+	keys = slices.DeleteFunc(keys, func(key constraints.Key) bool { return key.Template() == hostnameTemplate })
 	for _, key := range keys {
-		format += " " + key.Name() + "=" + key.Template()
+		format += " " + key.Text + "=" + key.Template()
 	}
 	command := "docker node inspect -f '" + format + "'"
 	var shows []string
@@ -116,7 +123,7 @@ func nodesCheck(nodes []*filters.Node, keys []constraints.Key) Check {
 			line = n.Description.Hostname
 		}
 		for _, key := range keys {
-			line += " " + key.Name() + "=" + key.Value(n.Node)
+			line += " " + key.Text + "=" + key.Value(n.Node)
 		}
 		shows = append(shows, line)
 	}

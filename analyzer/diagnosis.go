@@ -130,7 +130,8 @@ type Diagnosis struct {
 	// Monitor is how long the service has to be as desired before this counts as resolved.
 	Monitor time.Duration `json:"-"`
 
-	stuck []string // the ids of all its tasks
+	stuck   []string // the ids of all its tasks
+	missing int      // how many slots of it have no task
 }
 
 // Also is a further cause of the same stuck tasks.

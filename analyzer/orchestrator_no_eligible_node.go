@@ -54,7 +54,7 @@ func (p *Pass) reportNoEligibleNode(f *Followed) {
 	w := p.wouldWait(f.Service)
 	explained, finding := explainGlobal(w)
 	p.Report(rule, rule.Component, f, []*Stuck{none}, Finding{
-		Summary:  "no task exists for this global service, since no node may run one: " + finding.Summary,
+		Summary:  "no task exists for this global service" + finding.Summary,
 		Evidence: []Evidence{{What: "node", Wanted: "active, not down, and matching the constraints", Found: foundIn(whatKeepsOut(w))}},
 		Check:    finding.Check,
 	}, func(d *Diagnosis) {
@@ -74,12 +74,14 @@ func (p *Pass) wouldWait(s *api.Service) *Waiting {
 // explainGlobal asks why the constraints leave no node, or else why none of those that they leave is available. The
 // global orchestrator looks at nothing else (manager/orchestrator/global).
 func explainGlobal(w *Waiting) (*Rule, Finding) {
-	reason := filters.Reason{Filter: filters.Constraints}
+	reason, join := filters.Reason{Filter: filters.Constraints}, ": "
 	if len(w.Wanted) > 0 {
-		reason.Filter = filters.Ready
+		reason.Filter, join = filters.Ready, ", which "
 	}
 	rule := ruleFor(reason)
-	return rule, rule.Explain(w, reason)
+	finding := rule.Explain(w, reason)
+	finding.Summary = join + finding.Summary
+	return rule, finding
 }
 
 // whatKeepsOut groups the nodes by what keeps the service from them.

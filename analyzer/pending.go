@@ -56,7 +56,7 @@ func (p *Pass) alike(waiting map[string]*Waiting) [][]*Waiting {
 		if rule == nil {
 			continue
 		}
-		key := specKey(w.Task()) + rule.Cause + finding.Shape
+		key := fmt.Sprint(isCurrent(w.Service, w.Task()), rule.Cause, finding.Shape)
 		groups[key] = append(groups[key], w)
 	}
 	sorted := make([][]*Waiting, 0, len(groups))

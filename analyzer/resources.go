@@ -33,24 +33,27 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 	}
 	finding := Finding{Shape: shape, Evidence: []Evidence{evidence}, Check: resourceChecks(w, what)}
 	asks := fmt.Sprintf("each task reserves %s", amount(what, asked))
-	nearest := fmt.Sprintf("%s comes closest with %s free, short by %s", node.Name, amount(what, free), amount(what, *evidence.Short))
+	nearest := fmt.Sprintf("%s comes closest with %s free, short by %s", node.Name, figure(what, free), figure(what, *evidence.Short))
 	switch shape {
 	case notAdvertised:
 		finding.Summary = fmt.Sprintf("%s, and no eligible node offers that kind", asks)
 		finding.Evidence[0].Found, finding.Evidence[0].Hint = offeredKinds(w, what)
+		if hint := finding.Evidence[0].Hint; hint != "" {
+			finding.Summary += "; " + hint
+		}
 	case tooLarge:
 		largest := largestTotal(w.Eligible, what)
-		finding.Summary = fmt.Sprintf("%s, more than any eligible node has in all (at most %s on %s); %s",
-			asks, amount(what, largest.Total(what)), largest.Name, nearest)
+		finding.Summary = fmt.Sprintf("%s, more than any eligible node has in all (%s has most, %s); %s",
+			asks, largest.Name, figure(what, largest.Total(what)), nearest)
 	case exhausted:
-		finding.Summary = fmt.Sprintf("%s, and that is not free on all %s together (%s); %s",
-			asks, count(len(w.Eligible), "eligible node"), amount(what, freeSum(w.Eligible, what)), nearest)
+		finding.Summary = fmt.Sprintf("%s, more than is free on all eligible nodes together (%s on %s); %s",
+			asks, figure(what, freeSum(w.Eligible, what)), count(len(w.Eligible), "node"), nearest)
 	case fragmented:
-		finding.Summary = fmt.Sprintf("%s; %s is free in all, but not on one node that passes the rest; %s",
-			asks, amount(what, freeSum(w.Eligible, what)), nearest)
+		finding.Summary = fmt.Sprintf("%s, and with %s free in all no node that passes the rest has that much; %s",
+			asks, figure(what, freeSum(w.Eligible, what)), nearest)
 	}
 	if h := evidence.Holders; len(h) > 0 {
-		finding.Summary += fmt.Sprintf("; %s holds the most there (%s)", h[0].Service, amount(what, h[0].Amount))
+		finding.Summary += fmt.Sprintf("; %s holds the most there (%s)", h[0].Service, figure(what, h[0].Amount))
 	}
 	return finding
 }
@@ -181,8 +184,8 @@ func whyResource(w *Waiting, reason filters.Reason, rows []filters.Row) []string
 	var why []string
 	for _, row := range rows {
 		if short, is := row.Short(w.Task())[reason.What]; is {
-			why = append(why, fmt.Sprintf("%s: %s free of %s, short by %s", row.Node.Name,
-				amount(reason.What, row.Node.Free(reason.What)), amount(reason.What, row.Node.Total(reason.What)), amount(reason.What, short)))
+			why = append(why, fmt.Sprintf("%s: %s free of %s, short by %s", row.Node.Name, figure(reason.What, row.Node.Free(reason.What)),
+				amount(reason.What, row.Node.Total(reason.What)), figure(reason.What, short)))
 		}
 	}
 	return firstOf(why)

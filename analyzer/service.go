@@ -46,12 +46,15 @@ func (p *Pass) diagnosis(rule *Rule, component Component, f *Followed, stuck []*
 		Monitor:    monitor(s),
 	}
 	for _, entry := range stuck {
-		if entry.Task != nil {
-			d.stuck = append(d.stuck, entry.Task.ID)
+		switch {
+		case entry.Task == nil:
+			d.missing++
+			continue
+		case d.Tasks == 0:
+			d.Task, d.Slot = entry.Task.ID, entry.Slot
 		}
-	}
-	if d.Tasks = len(d.stuck); d.Tasks > 0 {
-		d.Task, d.Slot = first.Task.ID, first.Slot
+		d.Tasks++
+		d.stuck = append(d.stuck, entry.Task.ID)
 	}
 	if first.State == stateStopping {
 		d.State = stateOf(first.Task)

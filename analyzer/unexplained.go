@@ -2,7 +2,10 @@ package analyzer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 )
 
 var unexplained = register(&Rule{
@@ -16,25 +19,29 @@ Read the component's own log: the leader's dockerd for tasks that do not exist, 
 the node that the task is assigned to.`,
 })
 
-// explainRest gives every stuck entry that no rule explained its diagnosis: none goes without.
+// explainRest gives every stuck entry that no rule explained its diagnosis: none goes without. Those of one spec that the
+// same component holds are one.
 func (p *Pass) explainRest() {
+	type fault struct {
+		component Component
+		current   bool
+	}
 	for _, f := range p.Services {
-		byState := map[string][]*Stuck{}
+		faults := map[fault][]*Stuck{}
 		for _, s := range f.Stuck {
 			if !s.explained && p.Due(s, false) {
-				byState[s.State] = append(byState[s.State], s)
+				key := fault{componentOf(s.State), isCurrent(f.Service, s.Task)}
+				faults[key] = append(faults[key], s)
 			}
 		}
-		for _, state := range append(slices.Clone(states), endStates...) {
-			if stuck := byState[state]; len(stuck) > 0 {
-				slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
-				p.Report(unexplained, componentOf(state), f, stuck, p.unexplain(f, state, stuck), func(d *Diagnosis) {
-					d.Confidence = Possible
-					if t := stuck[0].Task; t != nil {
-						d.DockerSays = t.Status.Err
-					}
-				})
-			}
+		for key, stuck := range faults {
+			slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
+			p.Report(unexplained, key.component, f, stuck, p.unexplain(f, stuck), func(d *Diagnosis) {
+				d.Confidence = Possible
+				if t := stuck[0].Task; t != nil {
+					d.DockerSays = t.Status.Err
+				}
+			})
 		}
 	}
 }
@@ -58,29 +65,38 @@ func componentOf(state string) Component {
 	return Agent
 }
 
-func (p *Pass) unexplain(f *Followed, state string, stuck []*Stuck) Finding {
-	since := stuck[0].Since
-	age := p.Now.Sub(since).Round(1e9)
-	finding := Finding{Evidence: []Evidence{{What: "state", Wanted: state}}, Check: []Check{}}
-	if state == stateNone {
-		finding.Summary = fmt.Sprintf("%s of %d missing since %s ago, and no task exists for them", count(len(stuck), "task"), f.Wanted, age)
-		return finding
-	}
-	t := stuck[0].Task
-	finding.Summary = fmt.Sprintf("%s %s for %s, and no rule says why", count(len(stuck), "task"), state, age)
-	finding.Check = []Check{{
-		Command: "docker inspect --type task -f '{{.Status.State}} {{.DesiredState}}' " + t.ID,
-		Shows:   stateOf(t) + " " + desiredOf(t),
-	}}
+func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
+	byState := map[string]int{}
 	for _, s := range stuck {
-		node := p.Cluster.Node(s.Task.NodeID)
-		if node == nil {
+		byState[s.State]++
+	}
+	var held []string
+	for _, state := range slices.Sorted(maps.Keys(byState)) {
+		if state == stateNone {
+			held = append(held, fmt.Sprintf("%s of %d without a task", count(byState[state], "slot"), f.Wanted))
+		} else {
+			held = append(held, fmt.Sprintf("%s %s", count(byState[state], "task"), state))
+		}
+	}
+	age := p.Now.Sub(stuck[0].Since).Round(time.Second)
+	finding := Finding{
+		Summary:  fmt.Sprintf("%s, the first since %s ago, and no rule says why", strings.Join(held, " and "), age),
+		Evidence: []Evidence{{What: "state", Wanted: stuck[0].State}},
+		Check:    []Check{},
+	}
+	for _, s := range stuck {
+		if s.Task == nil || len(finding.Evidence) > most {
 			continue
 		}
-		finding.Evidence = append(finding.Evidence, Evidence{What: "node", Node: node.Name, Wanted: s.Task.ID})
-		if len(finding.Evidence) > most {
-			break
+		if node := p.Cluster.Node(s.Task.NodeID); node != nil {
+			finding.Evidence = append(finding.Evidence, Evidence{What: "node", Node: node.Name, Wanted: s.Task.ID})
 		}
+	}
+	if t := stuck[0].Task; t != nil {
+		finding.Check = []Check{{
+			Command: "docker inspect --type task -f '{{.Status.State}} {{.DesiredState}}' " + t.ID,
+			Shows:   stateOf(t) + " " + desiredOf(t),
+		}}
 	}
 	return finding
 }

@@ -31,9 +31,19 @@ func list(names []string) string {
 
 // amount writes an amount of a resource for a person: "12 GiB of memory", "2 cores", "3 gpu".
 func amount(what string, value float64) string {
+	if what == filters.Memory {
+		return figure(what, value) + " of memory"
+	}
+	return figure(what, value)
+}
+
+// figure writes an amount where the resource is known already: "12 GiB", "2 cores", "3 gpu".
+func figure(what string, value float64) string {
 	switch {
+	case value < 0:
+		return "-" + figure(what, -value)
 	case what == filters.Memory:
-		return units.CustomSize("%.4g %s", value, 1024, []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}) + " of memory"
+		return units.CustomSize("%.4g %s", value, 1024, []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"})
 	case what == filters.CPU && value == 1:
 		return "1 core"
 	case what == filters.CPU:

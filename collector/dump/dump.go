@@ -32,7 +32,7 @@ func Read(path string) (*collector.State, time.Time, error) {
 	}
 	found, left := newFindings(), int64(maxSize)
 	for _, name := range files {
-		content, err := read(name, left)
+		content, err := load(name, left)
 		if err != nil {
 			return nil, time.Time{}, fmt.Errorf("read %s: %w", name, err)
 		}
@@ -78,8 +78,8 @@ func list(path string) ([]string, bool, error) {
 	return files, true, nil
 }
 
-// read returns the content of a file, unpacked, if that is not more than left bytes.
-func read(name string, left int64) ([]byte, error) {
+// load returns the content of a file, unpacked, if that is not more than left bytes.
+func load(name string, left int64) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err

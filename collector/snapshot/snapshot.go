@@ -96,15 +96,25 @@ func marshal[T any, P interface {
 // Read reads what Write wrote, and the time that was now. Fields that it does not know are passed over. The caller
 // bounds the size of r.
 func Read(r io.Reader) (*collector.State, time.Time, error) {
-	var f file
-	if err := json.NewDecoder(r).Decode(&f); err != nil {
+	content, err := io.ReadAll(r)
+	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("read snapshot: %w", err)
 	}
-	if f.Version != version {
-		return nil, time.Time{}, fmt.Errorf("%w %d: this swarmdiag reads version %d", ErrVersion, f.Version, version)
+	var head struct {
+		Version int `json:"swarmdiag_snapshot"`
+	}
+	if err := json.Unmarshal(content, &head); err != nil {
+		return nil, time.Time{}, fmt.Errorf("read snapshot: %w", err)
+	}
+	if head.Version != version {
+		return nil, time.Time{}, fmt.Errorf("%w %d: this swarmdiag reads version %d", ErrVersion, head.Version, version)
+	}
+	var f file
+	if err := json.Unmarshal(content, &f); err != nil {
+		return nil, time.Time{}, fmt.Errorf("read snapshot: %w", err)
 	}
 	var objects []any
-	err := errors.Join(
+	err = errors.Join(
 		unmarshal[api.Node](&objects, "node", f.Nodes),
 		unmarshal[api.Service](&objects, "service", f.Services),
 		unmarshal[api.Task](&objects, "task", f.Tasks),
@@ -131,6 +141,9 @@ func unmarshal[T any, P interface {
 }](objects *[]any, what string, written []json.RawMessage) error {
 	unmarshaler := &jsonpb.Unmarshaler{AllowUnknownFields: true}
 	for i, raw := range written {
+		if holdsNull(raw) {
+			return fmt.Errorf("%s %d: it holds null, which is never written", what, i)
+		}
 		object := P(new(T))
 		if err := unmarshaler.Unmarshal(bytes.NewReader(raw), object); err != nil {
 			return fmt.Errorf("%s %d: %w", what, i, err)
@@ -138,4 +151,21 @@ func unmarshal[T any, P interface {
 		*objects = append(*objects, object)
 	}
 	return nil
+}
+
+// holdsNull: jsonpb makes nil elements of them, which the objects of a manager never have.
+func holdsNull(raw []byte) bool {
+	if !bytes.Contains(raw, []byte("null")) {
+		return false
+	}
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return false
+		}
+		if token == nil {
+			return true
+		}
+	}
 }
