@@ -21,7 +21,10 @@ import (
 	"google.golang.org/grpc/grpclog"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard)) // what fails comes back as an error
+	os.Exit(run(context.Background(), os.Args, os.Stdin, os.Stdout, os.Stderr))
+}
 
 // exitCode ends a command with a status of its own; what there is to say was said.
 type exitCode int
@@ -32,7 +35,6 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 func run(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	grpclog.SetLoggerV2(grpclog.NewLoggerV2(io.Discard, io.Discard, io.Discard)) // what fails comes back as an error
 	err := execute(ctx, args, stdin, stdout, stderr)
 	var code exitCode
 	switch {

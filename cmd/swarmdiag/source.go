@@ -71,5 +71,10 @@ func dialContext(cli *command.DockerCli) (*engine.Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection of docker context %q: %w", name, err)
 	}
-	return engine.Dial(options...)
+	client, err := engine.Dial(options...)
+	if err != nil {
+		return nil, err
+	}
+	client.Call(endpoint.Host)
+	return client, nil
 }

@@ -1,0 +1,7 @@
+// Package e2e holds the tests that run swarmdiag as documented on real swarms of deploy/testbed. They need root, take minutes, and
+// are behind the build tag live:
+//
+//	go test -tags live ./deploy/e2e
+//
+// LIVE_DOCKER is the version of Docker, 27.5.1 or 20.10. LIVE_FAULTS is whole, or short for one fault of each kind.
+package e2e

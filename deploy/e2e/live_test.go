@@ -1,0 +1,330 @@
+//go:build live
+
+package e2e
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"context"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
+)
+
+// threshold is the default one of pending, and promptly how much later than that a line may come.
+const (
+	threshold = 10 * time.Second
+	promptly  = 2 * time.Second
+)
+
+func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
+	r := newRig(t, "e2e")
+	r.deploy()
+	r.sh(prepare)
+	r.eventually(2*time.Minute, func() error { return r.running(wellServices...) })
+
+	planted := faults()
+	for _, f := range planted {
+		r.sh(fmt.Sprintf("docker service create -d --no-resolve-image --name %s %s demo:1", f.service, f.create))
+	}
+	planted = append(planted, r.createForOtherPlatform())
+
+	r.eventually(time.Minute, func() error { return r.allLogged(planted) })
+	events := r.events()
+	for _, f := range planted {
+		t.Run(f.service+" is named", func(t *testing.T) { (&rig{r.Swarm, t, r.config, r.binary}).isNamed(f, events) })
+	}
+	for _, service := range wellServices {
+		if blamed := of(events, "stuck", service); len(blamed) > 0 {
+			t.Errorf("%s is well and is called %s", service, blamed[0].Diagnosis.Cause)
+		}
+	}
+	t.Run("the Engine API and the control socket give the same diagnoses", func(t *testing.T) {
+		(&rig{r.Swarm, t, r.config, r.binary}).bothSourcesAgree()
+	})
+	t.Run("metrics count every stuck task", func(t *testing.T) { (&rig{r.Swarm, t, r.config, r.binary}).metricsCount(planted) })
+
+	for _, f := range planted {
+		r.sh(f.heal)
+	}
+	r.eventually(2*time.Minute, func() error { return r.allResolved(planted) })
+	events = r.events()
+	for _, f := range planted {
+		if n := len(of(events, "stuck", f.service)); n != 1 {
+			t.Errorf("%s has %d stuck lines, want one", f.service, n)
+		}
+		if e := of(events, "resolved", f.service)[0]; e.Lasted == nil || *e.Lasted < threshold.Seconds() || e.By == "" {
+			t.Errorf("%s: the resolved line lacks how long it lasted or what ended it: %+v", f.service, e)
+		}
+	}
+	if result, status := r.why(""); status != 0 || len(result.Diagnoses) != 0 {
+		t.Errorf("after all is healed why exits with %d and finds %s", status, causes(result))
+	}
+	t.Run("a node that takes no tasks is named, with which of the three", func(t *testing.T) {
+		(&rig{r.Swarm, t, r.config, r.binary}).unavailableNode()
+	})
+	t.Run("with the leader drained an agent on a follower speaks", func(t *testing.T) {
+		(&rig{r.Swarm, t, r.config, r.binary}).drainedLeader()
+	})
+}
+
+// running tells which of the services do not have all tasks running.
+func (r *rig) running(services ...string) error {
+	for _, line := range strings.Split(r.docker(1, "service", "ls", "--format", "{{.Name}} {{.Replicas}}"), "\n") {
+		name, replicas, _ := strings.Cut(line, " ")
+		run, wanted, _ := strings.Cut(strings.Fields(replicas + " ")[0], "/")
+		if slices.Contains(services, name) && run != wanted {
+			return fmt.Errorf("%s has %s tasks", name, replicas)
+		}
+	}
+	return nil
+}
+
+// createForOtherPlatform makes a service for arm64, as the client does for an image that is built for nothing else.
+func (r *rig) createForOtherPlatform() fault {
+	const service = "platform"
+	spec := `{"Name":"` + service + `","TaskTemplate":{"ContainerSpec":{"Image":"demo:1"},"Placement":{"Platforms":[{"Architecture":"arm64","OS":"linux"}]}},"Mode":{"Replicated":{"Replicas":1}}}`
+	r.post("/services/create", spec)
+	return fault{
+		service: service, cause: "platform-mismatch", names: []string{"linux/arm64", "linux/x86_64"},
+		heal: "docker service update -d --no-resolve-image --image demo:1 " + service, // pins no platform any more
+	}
+}
+
+// post sends a request to node 1's engine.
+func (r *rig) post(path, body string) {
+	r.t.Helper()
+	client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", r.Socket(1))
+	}}}
+	defer client.CloseIdleConnections()
+	response, err := client.Post("http://docker/v1.41"+path, "application/json", bytes.NewReader([]byte(body)))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); response.StatusCode >= 300 {
+		r.t.Fatalf("POST %s: %s: %s", path, response.Status, text)
+	}
+}
+
+func (r *rig) allLogged(planted []fault) error {
+	events := r.events()
+	var missing []string
+	for _, f := range planted {
+		if len(of(events, "stuck", f.service)) == 0 {
+			missing = append(missing, f.service)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("no stuck line for %s", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+func (r *rig) allResolved(planted []fault) error {
+	events := r.events()
+	var missing []string
+	for _, f := range planted {
+		if len(of(events, "resolved", f.service)) == 0 {
+			missing = append(missing, f.service)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("not resolved: %s\n%s", strings.Join(missing, ", "), r.docker(1, "service", "ls"))
+	}
+	return nil
+}
+
+// isNamed holds the log line, the command line and each check against what was made.
+func (r *rig) isNamed(f fault, events []event) {
+	lines := of(events, "stuck", f.service)
+	if len(lines) != 1 {
+		r.t.Fatalf("%d stuck lines, want one", len(lines))
+	}
+	line := lines[0]
+	r.isRight(f, *line.Diagnosis)
+	if late := line.Time.Sub(line.Diagnosis.Since.Add(threshold)); late < 0 || late > promptly {
+		r.t.Errorf("the line came %s after the threshold", late)
+	}
+	if line.Diagnosis.Component == analyzer.Scheduler && (line.Verdict != "reject" || line.Filter == "") {
+		r.t.Errorf("the line has verdict %q and filter %q", line.Verdict, line.Filter)
+	}
+	result, status := r.why(f.service)
+	if status != 2 || len(result.Diagnoses) != 1 {
+		r.t.Fatalf("why exits with %d and finds %s", status, causes(result))
+	}
+	d := result.Diagnoses[0]
+	r.isRight(f, d)
+	if d.Task != "" {
+		if says := r.sh("docker inspect --type task -f '{{.Status.Err}}' " + d.Task); d.DockerSays != says {
+			r.t.Errorf("docker says %q, we quote %q", says, d.DockerSays)
+		}
+	}
+	if len(d.Check) == 0 {
+		r.t.Error("no check")
+	}
+	for _, check := range d.Check {
+		if out := r.sh(check.Command); strings.TrimSpace(out) != strings.TrimSpace(check.Shows) {
+			r.t.Errorf("the check shows something else\n$ %s\n%s\nwant %s", check.Command, out, check.Shows)
+		}
+	}
+}
+
+func (r *rig) isRight(f fault, d analyzer.Diagnosis) {
+	if d.Cause != f.cause || d.Shape != f.shape || d.Severity != analyzer.Critical {
+		r.t.Errorf("want %s %s, got %s %s, %s: %s", f.cause, f.shape, d.Cause, d.Shape, d.Severity, d.Summary)
+	}
+	text, err := json.Marshal(d)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(text))
+	for _, name := range f.names {
+		if !strings.Contains(plain, name) {
+			r.t.Errorf("%q is not named: %s", name, d.Summary)
+		}
+	}
+}
+
+func causes(result analyzer.Result) string {
+	var all []string
+	for _, d := range result.Diagnoses {
+		all = append(all, d.Service+": "+d.Cause+" "+d.Shape)
+	}
+	return strings.Join(all, ", ")
+}
+
+// bothSourcesAgree compares what is said from the Engine API and from the control socket; only what the former hides may differ.
+func (r *rig) bothSourcesAgree() {
+	socket, err := r.ControlSocket(1)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	engine, _ := r.why("")
+	watch, _ := r.result("swarmdiag why --format json --control-socket " + socket)
+	for _, result := range []*analyzer.Result{&engine, &watch} {
+		for i := range result.Diagnoses {
+			d := &result.Diagnoses[i]
+			d.Confidence, d.Blind = "", nil
+		}
+		slices.SortFunc(result.Diagnoses, func(a, b analyzer.Diagnosis) int { return cmp.Compare(a.ID, b.ID) })
+	}
+	if diff := gocmp.Diff(watch.Diagnoses, engine.Diagnoses, gocmp.FilterPath(func(p gocmp.Path) bool {
+		return p.Last().String() == ".stuck" || p.Last().String() == ".missing"
+	}, gocmp.Ignore())); diff != "" {
+		r.t.Errorf("control socket and Engine API differ:\n%s", diff)
+	}
+}
+
+// metricsCount reads the metrics of every node: the speaker alone counts.
+func (r *rig) metricsCount(planted []fault) {
+	speakers := 0
+	for node := 1; node <= nodes; node++ {
+		status, text, err := r.page(node, "/metrics")
+		if err != nil || status != http.StatusOK {
+			r.t.Fatalf("node %d: %d %v", node, status, err)
+		}
+		if !strings.Contains(text, "swarmdiag_speaker 1") {
+			if strings.Contains(text, "swarmdiag_stuck_tasks{") {
+				r.t.Errorf("node %d does not speak and shows stuck tasks", node)
+			}
+			continue
+		}
+		speakers++
+		for _, f := range planted {
+			if series := fmt.Sprintf(`swarmdiag_stuck_tasks{cause="%s",service="%s"}`, f.cause, f.service); !strings.Contains(text, series) {
+				r.t.Errorf("no series %s", series)
+			}
+		}
+	}
+	if speakers != 1 {
+		r.t.Errorf("%d agents speak, want one", speakers)
+	}
+}
+
+// unavailableNode drains, pauses and freezes a node that a service is bound to.
+func (r *rig) unavailableNode() {
+	const service = "bound"
+	for _, step := range []struct{ state, break_, heal string }{
+		{"drain", "docker node update --availability drain node-4", "docker node update --availability active node-4"},
+		{"pause", "docker node update --availability pause node-4", "docker node update --availability active node-4"},
+		{"down", "", ""},
+	} {
+		if step.break_ == "" {
+			if err := r.Pause(r.t.Context(), 4); err != nil {
+				r.t.Fatal(err)
+			}
+			r.eventually(time.Minute, func() error {
+				if state := r.docker(1, "node", "inspect", "-f", "{{.Status.State}}", "node-4"); state != "down" {
+					return fmt.Errorf("node-4 is %s", state)
+				}
+				return nil
+			})
+		} else {
+			r.sh(step.break_)
+		}
+		before := len(of(r.events(), "stuck", service))
+		r.sh("docker service create -d --no-resolve-image --name " + service + " --constraint node.hostname==node-4 demo:1")
+		r.eventually(time.Minute, func() error {
+			if n := len(of(r.events(), "stuck", service)); n != before+1 {
+				return fmt.Errorf("%s: %d stuck lines for %s", step.state, n-before, service)
+			}
+			return nil
+		})
+		r.isRight(fault{cause: "no-available-node", names: []string{"node-4", step.state}}, *of(r.events(), "stuck", service)[before].Diagnosis)
+		if step.heal == "" {
+			if err := r.Resume(r.t.Context(), 4); err != nil {
+				r.t.Fatal(err)
+			}
+		} else {
+			r.sh(step.heal)
+		}
+		r.eventually(time.Minute, func() error {
+			if n := len(of(r.events(), "resolved", service)); n != before+1 {
+				return fmt.Errorf("%s: %s is not resolved", step.state, service)
+			}
+			return nil
+		})
+		r.sh("docker service rm " + service)
+	}
+}
+
+// drainedLeader takes the agent off the leader: a global service has no task on a drained node.
+func (r *rig) drainedLeader() {
+	leader := r.docker(1, "node", "ls", "--filter", "role=manager", "--format", "{{.Hostname}} {{.ManagerStatus}}")
+	name := ""
+	for _, line := range strings.Split(leader, "\n") {
+		if host, status, _ := strings.Cut(line, " "); status == "Leader" {
+			name = host
+		}
+	}
+	r.sh("docker node update --availability drain " + name)
+	defer r.sh("docker node update --availability active " + name)
+	r.eventually(time.Minute, func() error {
+		for node := 1; node <= nodes; node++ {
+			if _, text, err := r.page(node, "/metrics"); err == nil && strings.Contains(text, "swarmdiag_speaker 1") && "node-"+fmt.Sprint(node) != name {
+				return nil
+			}
+		}
+		return fmt.Errorf("nobody speaks with %s drained", name)
+	})
+	r.sh("docker service create -d --no-resolve-image --name orphan --constraint node.labels.env==nowhere demo:1")
+	r.eventually(time.Minute, func() error {
+		if len(of(r.events(), "stuck", "orphan")) != 1 {
+			return fmt.Errorf("nobody says that orphan is stuck")
+		}
+		return nil
+	})
+}
