@@ -18,9 +18,9 @@ func (h constraintHelp) evidence() []Evidence {
 	for _, f := range h.Findings {
 		hints := []string{f.Never()}
 		if len(f.Matches) > 0 {
-			hints = append(hints, fmt.Sprintf("alone, %s: %s", matches(len(f.Matches)), h.names(f.Matches)))
+			hints = append(hints, fmt.Sprintf("%s alone matches %s: %s", f.Text, count(len(f.Matches), "node"), h.names(f.Matches)))
 		} else if f.Never() == "" {
-			hints = append(hints, "no node matches")
+			hints = append(hints, "no node matches "+f.Text)
 		}
 		hints = slices.DeleteFunc(append(hints, h.hints(f)...), func(s string) bool { return s == "" })
 		facts = append(facts, Evidence{

@@ -6,4 +6,6 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/analyzertest"
 )
 
-func TestInsufficientGenericResource(t *testing.T) { analyzertest.Run(t, "insufficient-generic-resource") }
+func TestInsufficientGenericResource(t *testing.T) {
+	analyzertest.Run(t, "insufficient-generic-resource")
+}

@@ -101,7 +101,8 @@ func (x *Explanation) approach(nodes []*api.Node, fails [][]bool, failing []int)
 	}
 }
 
-// suggest looks for what was meant: of an expression that matches nodes only what makes nodes match them all.
+// suggest looks for what was meant. An expression that matches nodes is hardly mistyped: of it only the same label in
+// another case or of the other kind, where that makes nodes match all expressions.
 func (x *Explanation) suggest(nodes []*api.Node, fails [][]bool, failing []int) {
 	labels, place := labelsOf(nodes), make(map[*api.Node]int, len(nodes))
 	for j, n := range nodes {
@@ -114,7 +115,7 @@ func (x *Explanation) suggest(nodes []*api.Node, fails [][]bool, failing []int) 
 			return failing[j] == 0 || failing[j] == 1 && fails[i][j]
 		}
 		for _, s := range suggest(f.Expression, nodes, labels, others) {
-			if len(f.Matches) == 0 || len(s.All) > 0 {
+			if len(f.Matches) == 0 || len(s.All) > 0 && s.Value == f.Value && s.Key.isLike(f.Key) {
 				f.Suggestions = append(f.Suggestions, s)
 			}
 		}

@@ -48,7 +48,7 @@ func parse(text string) (Expression, error) {
 		key, value, _ = strings.Cut(text, "!=")
 	}
 	return Expression{
-		Text: text, Key: parseKey(strings.TrimSpace(key)), Equal: equal, Value: strings.TrimSpace(value), parsed: parsed,
+		Text: text, Key: ParseKey(strings.TrimSpace(key)), Equal: equal, Value: strings.TrimSpace(value), parsed: parsed,
 	}, nil
 }
 

@@ -44,8 +44,8 @@ type Key struct {
 	label string // of a node or engine label: case-sensitive, unlike the rest of the key
 }
 
-// parseKey reads a key as manager/constraint.NodeMatches does.
-func parseKey(text string) Key {
+// ParseKey reads a key as manager/constraint.NodeMatches does.
+func ParseKey(text string) Key {
 	for _, a := range attributes {
 		if strings.EqualFold(text, a.name) {
 			return Key{Text: text, kind: a.kind}
@@ -74,6 +74,14 @@ func (k Key) Known() bool { return k.kind != unknown }
 func (k Key) looksAtSame(other Key) bool {
 	return k.Known() && k.kind == other.kind && k.label == other.label
 }
+
+// isLike tells whether two keys name labels that differ in their case or their kind only.
+func (k Key) isLike(other Key) bool {
+	return k.label != "" && strings.EqualFold(k.label, other.label)
+}
+
+// identifies tells whether the key names one node, in one of the three ways that there are.
+func (k Key) identifies() bool { return k.kind == id || k.kind == hostname || k.kind == address }
 
 // Name is what the key names, in few words: a node label by its own name.
 func (k Key) Name() string {

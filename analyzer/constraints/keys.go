@@ -75,7 +75,7 @@ func labelsLike(name, prefix string, labels []string, because string) []correcti
 func identities(k Key) []correction {
 	var found []correction
 	for _, a := range attributes {
-		if a.kind != k.kind && (a.kind == id || a.kind == hostname || a.kind == address) {
+		if a.kind != k.kind && ParseKey(a.name).identifies() {
 			found = append(found, correction{a.name, "that is a " + a.name + ", not a " + k.Name(), 1})
 		}
 	}
@@ -84,36 +84,38 @@ func identities(k Key) []correction {
 
 // unknownKeys reads a key that Swarm does not know as a label without its proper prefix, or as an attribute.
 func unknownKeys(k Key, l labels) []correction {
-	const because = "the key lacks the prefix that Swarm knows"
 	found := attributeKeys(k.Text)
 	for cost, name := 0, k.Text; name != ""; cost++ {
-		for _, c := range labelKeys(name, l, because, because) {
+		for _, c := range labelKeys(name, l, prefixed(constraint.NodeLabelPrefix), prefixed(constraint.EngineLabelPrefix)) {
 			c.cost += cost
 			found = append(found, c)
 		}
 		_, name, _ = strings.Cut(name, ".")
 	}
 	if proper := k.Proper(); proper != "" {
-		found = append(found, correction{proper, because, 3})
+		found = append(found, correction{proper, "that is how Swarm spells it", 3})
 	}
 	return found
 }
+
+func prefixed(prefix string) string { return "Swarm knows labels by the prefix " + prefix }
 
 // otherNames are what people call attributes.
 var otherNames = map[string]kind{
 	"name": hostname, "host": hostname, "node": hostname, "addr": address, "address": address, "architecture": platformArch,
 }
 
-// attributeKeys are the attributes that a key may have meant by its last part, or by its spelling as a whole.
+// attributeKeys are the attributes that a key may have meant by its last part.
 func attributeKeys(key string) []correction {
 	last := strings.ToLower(key[strings.LastIndexByte(key, '.')+1:])
 	var found []correction
 	for _, a := range attributes {
-		apart, near := spelling.Near(key, a.name)
+		name := a.name[strings.LastIndexByte(a.name, '.')+1:]
+		apart, near := spelling.Near(last, name)
 		switch {
-		case strings.HasSuffix(a.name, "."+last) || otherNames[last] == a.kind:
+		case last == name || otherNames[last] == a.kind:
 			found = append(found, correction{a.name, "Swarm calls it " + a.name, 1})
-		case near:
+		case near && apart <= 2 && len(name) > 2: // of two letters one is half the word
 			found = append(found, correction{a.name, "Swarm calls it " + a.name, 1 + apart})
 		}
 	}

@@ -10,25 +10,37 @@ import (
 	"pgregory.net/rapid"
 )
 
-var (
-	randomKeys = rapid.SampledFrom([]string{
+// Generators of rapid must not be shared by tests that run in parallel, so each is made anew.
+
+func randomKeys() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{
 		"node.id", "node.hostname", "Node.Hostname", "node.ip", "node.role", "node.platform.os", "node.platform.arch",
 		"node.labels.env", "node.labels.Env", "NODE.labels.env", "engine.labels.env", "engine.labels.rack", "node.labels.com.example.rack",
 		"node.label.env", "env", "node.name", "node.labels.", "rack", "node.arch",
 	})
-	randomValues = rapid.SampledFrom([]string{
+}
+
+func randomValues() *rapid.Generator[string] {
+	return rapid.SampledFrom([]string{
 		"prod", "Prod", "production", "prd", "dev", "node-1", "node-2", "node-10", "node-1.example.com", "id-1", "id-2", "manager", "worker",
 		"master", "linux", "windows", "x86_64", "amd64", "aarch64", "10.0.0.1", "10.0.0.2", "::ffff:10.0.0.1", "10.0.0.0/24", "10.0.0.0/31",
 		"0.0.0.0/0", "::/0", "2001:db8::1", "2001:db8::/32", "10.0.0", "10.0.0.*", "pr*", "^prod$", "10.0.0.1:2377", "(not", "a b",
 	})
-	randomExpressions = rapid.Custom(func(t *rapid.T) string {
-		return randomKeys.Draw(t, "key") + rapid.SampledFrom([]string{"==", "!=", " == ", " != "}).Draw(t, "operator") + randomValues.Draw(t, "value")
-	})
-	randomNodes = rapid.Custom(drawNode)
-)
+}
+
+func drawExpressions(t *rapid.T, most int) []string {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+		operator := rapid.SampledFrom([]string{"==", "!=", " == ", " != "}).Draw(t, "operator")
+		return randomKeys().Draw(t, "key") + operator + randomValues().Draw(t, "value")
+	}), 1, most).Draw(t, "expressions")
+}
+
+func drawNodes(t *rapid.T, most int) []*api.Node {
+	return rapid.SliceOfN(rapid.Custom(drawNode), 1, most).Draw(t, "nodes")
+}
 
 func drawNode(t *rapid.T) *api.Node {
-	labels := rapid.MapOfN(rapid.SampledFrom([]string{"env", "Env", "envv", "com.example.rack"}), randomValues, 0, 3)
+	labels := rapid.MapOfN(rapid.SampledFrom([]string{"env", "Env", "envv", "com.example.rack"}), randomValues(), 0, 3)
 	n := &api.Node{
 		ID:     rapid.SampledFrom([]string{"id-1", "id-2", "id-1234"}).Draw(t, "id"),
 		Role:   rapid.SampledFrom([]api.NodeRole{api.NodeRoleManager, api.NodeRoleWorker}).Draw(t, "role"),
@@ -36,11 +48,11 @@ func drawNode(t *rapid.T) *api.Node {
 		Spec:   api.NodeSpec{Annotations: api.Annotations{Labels: labels.Draw(t, "labels")}},
 	}
 	if rapid.Bool().Draw(t, "is described") {
-		n.Description = &api.NodeDescription{Hostname: randomValues.Draw(t, "hostname")}
+		n.Description = &api.NodeDescription{Hostname: randomValues().Draw(t, "hostname")}
 	}
 	if n.Description != nil && rapid.Bool().Draw(t, "has an engine") {
 		n.Description.Engine = &api.EngineDescription{Labels: labels.Draw(t, "engine labels")}
-		n.Description.Platform = &api.Platform{OS: randomValues.Draw(t, "os"), Architecture: randomValues.Draw(t, "arch")}
+		n.Description.Platform = &api.Platform{OS: randomValues().Draw(t, "os"), Architecture: randomValues().Draw(t, "arch")}
 	}
 	return n
 }
@@ -48,8 +60,8 @@ func drawNode(t *rapid.T) *api.Node {
 func TestEachExpressionMatchesWhatSwarmMatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(randomExpressions, 1, 4).Draw(t, "expressions")
-		nodes := rapid.SliceOfN(randomNodes, 1, 6).Draw(t, "nodes")
+		texts := drawExpressions(t, 4)
+		nodes := drawNodes(t, 6)
 		swarm, err := constraint.Parse(texts)
 		if err != nil {
 			t.Fatal(err)
@@ -91,8 +103,8 @@ func byValue(e Expression, n *api.Node) bool {
 func TestEverySuggestionMatchesNodes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		texts := rapid.SliceOfN(randomExpressions, 1, 3).Draw(t, "expressions")
-		nodes := rapid.SliceOfN(randomNodes, 1, 6).Draw(t, "nodes")
+		texts := drawExpressions(t, 3)
+		nodes := drawNodes(t, 6)
 		expressions, err := Parse(texts)
 		if err != nil {
 			t.Fatal(err)
@@ -132,16 +144,16 @@ func count(t *rapid.T, nodes []*api.Node, texts ...string) int {
 func TestNoNodeSatisfiesAContradictionOrWhatNeverMatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		key := randomKeys.Draw(t, "key")
+		key := randomKeys().Draw(t, "key")
 		texts := []string{
-			key + rapid.SampledFrom([]string{"==", "!="}).Draw(t, "operator") + randomValues.Draw(t, "value"),
-			key + rapid.SampledFrom([]string{"==", "!="}).Draw(t, "other operator") + randomValues.Draw(t, "other value"),
+			key + rapid.SampledFrom([]string{"==", "!="}).Draw(t, "operator") + randomValues().Draw(t, "value"),
+			key + rapid.SampledFrom([]string{"==", "!="}).Draw(t, "other operator") + randomValues().Draw(t, "other value"),
 		}
 		expressions, err := Parse(texts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		nodes := rapid.SliceOfN(randomNodes, 1, 8).Draw(t, "nodes")
+		nodes := drawNodes(t, 8)
 		if why := contradiction(expressions[0], expressions[1]); why != "" && count(t, nodes, texts...) > 0 {
 			t.Fatalf("%q is no contradiction: %s", texts, why)
 		}

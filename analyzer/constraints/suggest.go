@@ -10,7 +10,7 @@ import (
 
 const (
 	// tries bounds how many corrections are held against the nodes, offers how many of them are offered.
-	tries  = 24
+	tries  = 12
 	offers = 3
 )
 
@@ -72,7 +72,7 @@ func corrections(e Expression, nodes []*api.Node, labels labels) []corrected {
 		seen[written.Text] = true
 	}
 	for _, key := range append(otherKeys(e.Key, labels), correction{text: e.Key.Text}) {
-		for _, value := range append(otherValues(e, parseKey(key.text), nodes), correction{text: e.Value}) {
+		for _, value := range append(otherValues(e, ParseKey(key.text), nodes), correction{text: e.Value}) {
 			with, ok := e.with(key.text, value.text)
 			if !ok || seen[with.Text] {
 				continue

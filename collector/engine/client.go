@@ -67,8 +67,12 @@ func (c *Client) seal(api *client.Client) error {
 	)
 }
 
-// Host returns the address of the engine.
+// Host returns the address of the engine, as errors name it.
 func (c *Client) Host() string { return c.host }
+
+// Call makes errors name this address. The dialer of a docker context hides the one that people know, such as
+// ssh://user@host, behind one of its own.
+func (c *Client) Call(address string) { c.host = address }
 
 // Close ends the connection that is kept.
 func (c *Client) Close() { c.transport.next.CloseIdleConnections() }

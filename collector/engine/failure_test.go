@@ -132,6 +132,8 @@ func TestWhatIsWrongBelowHTTPIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		expect(t, c.name, once(t, dialed), c.is, "unix:///run/docker.sock: ", c.says)
+		dialed.Call("ssh://ops@manager-1")
+		expect(t, c.name, once(t, dialed), c.is, "ssh://ops@manager-1: ", c.says)
 	}
 }
 

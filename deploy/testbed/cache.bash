@@ -88,7 +88,7 @@ compile_dockerd() (
 	cd "$work" && go mod init testbed/dockerd && go mod download "$module@v$1+incompatible" &&
 		install -m 644 "$source/vendor.mod" go.mod && install -m 644 "$source/vendor.sum" go.sum &&
 		go mod edit -module testbed/dockerd -require "$module@v$1+incompatible" &&
-		CGO_ENABLED=0 go build -mod=mod -trimpath -buildvcs=false -o dockerd \
+		CGO_ENABLED=0 go build -mod=mod -buildvcs=false -o dockerd \
 			-ldflags "-s -w -X $module/dockerversion.Version=$1" "$module/cmd/dockerd" &&
 		mv dockerd "$cache/docker-$1/dockerd" || status=1
 	rm -rf "$work"
@@ -103,7 +103,7 @@ demo_image() {
 	say "building the image demo:1"
 	mkdir -p "$cache"
 	work=$(mktemp -d "$cache/build.XXXXXX")
-	CGO_ENABLED=0 go -C "$here/demo-image" build -trimpath -buildvcs=false -ldflags '-s -w' -o "$work/demo" . >&2 ||
+	CGO_ENABLED=0 go -C "$here/demo-image" build -buildvcs=false -ldflags '-s -w' -o "$work/demo" . >&2 ||
 		{ rm -rf "$work"; die "the demo image did not build"; }
 	tar -C "$work" --owner=0 --group=0 -cf "$work/demo.tar" demo
 	mv "$work/demo.tar" "$image"

@@ -10,7 +10,7 @@ address() { echo "198.18.0.$1"; }
 holder() {
 	local dir pid
 	dir=$(node_dir "$1")
-	pid=$(cat "$dir/pid" 2>/dev/null) && grep -qzxF "TESTBED_NODE=$dir" "/proc/$pid/environ" 2>/dev/null && echo "$pid"
+	{ read -r pid <"$dir/pid"; } 2>/dev/null && grep -qzxF "TESTBED_NODE=$dir" "/proc/$pid/environ" 2>/dev/null && echo "$pid"
 }
 
 # node_env prints the environment of everything that runs in a node, one assignment a line. The machine's own
@@ -27,10 +27,9 @@ node_env() {
 }
 
 dockerd_dir() {
-	case $(cat "$root/$name/docker") in
-	20.10) echo "$debian/usr/sbin" ;;
-	*) echo "$cache/docker-$(cat "$root/$name/docker")" ;;
-	esac
+	local docker
+	read -r docker <"$root/$name/docker"
+	[ "$docker" = 20.10 ] && echo "$debian/usr/sbin" || echo "$cache/docker-$docker"
 }
 
 # inside NODE CMD… runs a command in a node, or in the bridge's network.
@@ -62,7 +61,7 @@ hold() {
 	local started=$!
 	until [ -s "$dir/pid" ]; do
 		kill -0 $started 2>/dev/null || { cat "$dir/log" >&2; die "namespaces for $dir could not be made"; }
-		sleep 0.02
+		sleep 0.1
 	done
 }
 
@@ -71,18 +70,22 @@ make_node() {
 	local pid
 	hold "$1" unshare --mount --uts --net --pid --fork --kill-child --propagation private "$here/node-init" "node-$1"
 	pid=$(holder "$1")
-	inside bridge ip link add "v$1" type veth peer name eth0 netns "$pid"
-	inside bridge ip link set "v$1" master br0 up
+	inside bridge ip -batch - <<-END
+		link add v$1 type veth peer name eth0 netns $pid
+		link set v$1 master br0 up
+	END
 	# No default route: with one, every pull of an image that is not there waits for a DNS answer.
-	inside "$1" ip address add "$(address "$1")/24" dev eth0
-	inside "$1" ip link set eth0 up
+	inside "$1" ip -batch - <<-END
+		address add $(address "$1")/24 dev eth0
+		link set eth0 up
+	END
 }
 
 # start_engine N starts dockerd with the paths of a real host; the second socket can be reached from outside the node.
 start_engine() {
 	local dir docker arguments setting
 	dir=$(node_dir "$1")
-	docker=$(cat "$root/$name/docker")
+	read -r docker <"$root/$name/docker"
 	! engine_alive "$1" || die "dockerd of node $1 runs already"
 	arguments=(--config-file "$dir/daemon.json" -H unix:///run/docker.sock -H "unix://$dir/docker.sock"
 		--data-root /var/lib/docker --exec-root /run/docker --userland-proxy=false
@@ -102,15 +105,18 @@ start_engine() {
 # engine_alive N: dockerd.pid counts in the node's own PID namespace.
 engine_alive() {
 	local pid engine
-	pid=$(holder "$1") && engine=$(cat "$(node_dir "$1")/dockerd.pid" 2>/dev/null) && [ -d "/proc/$pid/root/proc/$engine" ]
+	pid=$(holder "$1") && { read -r engine <"$root/$name/n$1/dockerd.pid"; } 2>/dev/null && [ -d "/proc/$pid/root/proc/$engine" ]
 }
 
 # wait_engine N: dockerd listens early, and a question asked then is answered once it is ready.
 wait_engine() {
 	local deadline=$((SECONDS + 60)) dir
 	dir=$(node_dir "$1")
-	until [ -S "$dir/docker.sock" ] && docker_at "$1" version >/dev/null 2>&1; do
-		engine_alive "$1" && [ $SECONDS -lt $deadline ] || { tail -20 "$dir/log" >&2; die "dockerd of node $1 did not start, its log is above"; }
+	until [ -S "$dir/docker.sock" ] && timeout 60 "$debian/usr/bin/docker" -H "unix://$dir/docker.sock" version >/dev/null 2>&1; do
+		if ! engine_alive "$1" || [ $SECONDS -ge $deadline ]; then
+			tail -20 "$dir/log" >&2
+			die "dockerd of node $1 did not start, its log is above"
+		fi
 		sleep 0.1
 	done
 }

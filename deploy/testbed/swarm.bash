@@ -118,12 +118,15 @@ join() {
 
 # processes prints the pids of what was started for the testbed. Containers are not among them: they end with their
 # node's first process, and it is not gone before they are.
-processes() { grep -lszF "TESTBED_NODE=$root/$name/" /proc/[0-9]*/environ | cut -d/ -f3; }
+processes() {
+	# grep complains by its status of processes that end while it looks.
+	{ grep -lszF "TESTBED_NODE=$root/$name/" /proc/[0-9]*/environ || true; } | cut -d/ -f3
+}
 
 # down ends every process of the testbed at once. Mounts and networks go with the namespaces; cgroups do not.
 down() {
 	local pids pid deadline=$((SECONDS + 30))
-	while pids=$(processes); do
+	while pids=$(processes) && [ -n "$pids" ]; do
 		# shellcheck disable=SC2086
 		kill -KILL $pids 2>/dev/null || true
 		for pid in $pids; do
