@@ -21,7 +21,7 @@ func Analyze(state *collector.State, now time.Time, patience Patience) Result {
 	}
 	for _, rule := range Rules() {
 		if rule.Check != nil {
-			rule.Check(p)
+			rule.Check(p, rule)
 		}
 	}
 	p.explainRest()

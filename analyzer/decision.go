@@ -23,6 +23,9 @@ type Waiting struct {
 	Nearest *filters.Row
 	// Reasons are why no node takes the tasks: the first is the cause. None where a node would take them.
 	Reasons []filters.Reason
+
+	rule    *Rule // of the first reason; nil without one
+	finding Finding
 }
 
 // Task is the one that waits longest; the others are equal in all that filters look at.

@@ -177,6 +177,8 @@ type Holder struct {
 	Task    string  `json:"task"`
 	Node    string  `json:"node,omitempty"`
 	Amount  float64 `json:"amount"`
+	// Stopping tells that the task should have ended: it holds what it has until it does.
+	Stopping bool `json:"stopping,omitempty"`
 }
 
 // Check is a read-only command that proves a diagnosis by hand, and what it prints now.

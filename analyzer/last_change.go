@@ -3,13 +3,12 @@ package analyzer
 import (
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/api/defaults"
+
+	"github.com/swarmdiag/swarmdiag/collector"
 )
 
-// changed stands in a previous spec for a value that is never kept, where it was another one (collector.keep).
-const changed = "(differs)"
-
-// lastChange tells what the last update of the service changed; nil where it was never updated.
-func lastChange(s *api.Service) *LastChange {
+// ChangeOf tells what the last update of the service changed; nil where it was never updated.
+func ChangeOf(s *api.Service) *LastChange {
 	if s.PreviousSpec == nil {
 		return nil
 	}
@@ -33,7 +32,7 @@ func changes(before, now *api.ServiceSpec) []string {
 		switch {
 		case !had:
 			what = append(what, t.name+" added"+inBrackets(t.value))
-		case was == changed || t.value == changed:
+		case was == collector.Differs || t.value == collector.Differs:
 			what = append(what, t.name+" changed")
 		case was != t.value:
 			what = append(what, t.name+" "+was+" -> "+t.value)
@@ -57,7 +56,7 @@ func valueOf(traits []trait, name string) (value string, has bool) {
 }
 
 func inBrackets(value string) string {
-	if value == "" || value == changed {
+	if value == "" || value == collector.Differs {
 		return ""
 	}
 	return " (" + value + ")"

@@ -90,7 +90,7 @@ func TestLastChangeTellsWhatAnUpdateChanged(t *testing.T) {
 			t.Parallel()
 			s := &api.Service{Spec: testSpec(), PreviousSpec: new(testSpec())}
 			test.change(s.PreviousSpec, &s.Spec)
-			if diff := cmp.Diff(test.want, lastChange(s).What); diff != "" {
+			if diff := cmp.Diff(test.want, ChangeOf(s).What); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -110,7 +110,7 @@ func TestLastChangeOfSpecsWithoutAContainer(t *testing.T) {
 		return api.ServiceSpec{Mode: &api.ServiceSpec_ReplicatedJob{ReplicatedJob: &api.ReplicatedJob{TotalCompletions: completions, MaxConcurrent: 1}}}
 	}
 	s := &api.Service{Spec: job(4), PreviousSpec: new(job(2))}
-	if diff := cmp.Diff([]string{"completions 2 -> 4"}, lastChange(s).What); diff != "" {
+	if diff := cmp.Diff([]string{"completions 2 -> 4"}, ChangeOf(s).What); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -119,16 +119,16 @@ func TestLastChangeIsWhenTheUpdateStarted(t *testing.T) {
 	t.Parallel()
 	updated, started := time.Unix(2000, 0).UTC(), time.Unix(1000, 0).UTC()
 	s := &api.Service{Spec: testSpec()}
-	if lastChange(s) != nil {
+	if ChangeOf(s) != nil {
 		t.Error("a service that was never updated has a last change")
 	}
 	s.PreviousSpec = new(testSpec())
 	s.Meta.UpdatedAt = protoTime(t, updated)
-	if at := lastChange(s).At; !at.Equal(updated) {
+	if at := ChangeOf(s).At; !at.Equal(updated) {
 		t.Errorf("without an update status: got %s, want %s", at, updated)
 	}
 	s.UpdateStatus = &api.UpdateStatus{StartedAt: protoTime(t, started)}
-	if at := lastChange(s).At; !at.Equal(started) {
+	if at := ChangeOf(s).At; !at.Equal(started) {
 		t.Errorf("with an update status: got %s, want %s", at, started)
 	}
 }

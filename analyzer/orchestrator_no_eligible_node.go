@@ -11,7 +11,7 @@ import (
 )
 
 var noEligibleNode = register(&Rule{
-	Cause:     noEligibleNodeCause,
+	Cause:     "no-eligible-node",
 	Component: Orchestrator,
 	Title:     "a global service has no task, because no node may run it",
 	Doc: `Swarm makes a task of a global service for every node that is active, not down, and meets the placement constraints. Where no node does,
@@ -21,13 +21,10 @@ Correct the constraints, give a node the label that they ask for, or bring a nod
 	Check: checkEligible,
 })
 
-// noEligibleNodeCause is apart from the rule: a rule's check cannot name the variable that holds it.
-const noEligibleNodeCause = "no-eligible-node"
-
-func checkEligible(p *Pass) {
+func checkEligible(p *Pass, rule *Rule) {
 	for _, f := range p.Services {
 		if isGlobal(f.Service) && f.Live == 0 && !p.isEligibleAnywhere(f.Service) {
-			p.reportNoEligibleNode(f)
+			p.reportNoEligibleNode(rule, f)
 		}
 	}
 }
@@ -38,7 +35,7 @@ func (p *Pass) isEligibleAnywhere(s *api.Service) bool {
 	return len(nodes) == 0 || slices.ContainsFunc(nodes, func(n *filters.Node) bool { return p.runsGlobal(s, n.ID) })
 }
 
-func (p *Pass) reportNoEligibleNode(f *Followed) {
+func (p *Pass) reportNoEligibleNode(rule *Rule, f *Followed) {
 	since := later(at(f.Service.Meta.CreatedAt), at(f.Service.Meta.UpdatedAt))
 	for _, t := range f.Tasks {
 		since = later(since, entered(t))
@@ -50,7 +47,6 @@ func (p *Pass) reportNoEligibleNode(f *Followed) {
 	if !p.Due(none, true) {
 		return
 	}
-	rule := rules[slices.IndexFunc(rules, func(r *Rule) bool { return r.Cause == noEligibleNodeCause })]
 	w := p.wouldWait(f.Service)
 	explained, finding := explainGlobal(w)
 	p.Report(rule, rule.Component, f, []*Stuck{none}, Finding{

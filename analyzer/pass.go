@@ -59,7 +59,7 @@ func (p *Pass) Report(rule *Rule, component Component, f *Followed, stuck []*Stu
 	if fill != nil {
 		fill(&d)
 	}
-	if p.ignored(f.Service, &d) {
+	if ignored(f.Service, &d) || p.inMaintenance(finding.Nodes) {
 		p.result.Ignored = append(p.result.Ignored, d)
 		return
 	}

@@ -25,6 +25,7 @@ func (p *Pass) explainPending(f *Followed) {
 		if w == nil {
 			w = &Waiting{Pass: p, Service: f.Service, Tasks: []*api.Task{s.Task}, Rows: p.Cluster.Judge(s.Task)}
 			w.decide()
+			w.explain()
 			waiting[key] = w
 		}
 		entries[w] = append(entries[w], s)
@@ -52,11 +53,10 @@ func specKey(t *api.Task) string {
 func (p *Pass) alike(waiting map[string]*Waiting) [][]*Waiting {
 	groups := map[string][]*Waiting{}
 	for _, w := range waiting {
-		rule, finding := w.explain()
-		if rule == nil {
+		if w.rule == nil {
 			continue
 		}
-		key := fmt.Sprint(isCurrent(w.Service, w.Task()), rule.Cause, finding.Shape)
+		key := fmt.Sprint(isCurrent(w.Service, w.Task()), w.rule.Cause, w.finding.Shape)
 		groups[key] = append(groups[key], w)
 	}
 	sorted := make([][]*Waiting, 0, len(groups))
@@ -68,20 +68,19 @@ func (p *Pass) alike(waiting map[string]*Waiting) [][]*Waiting {
 	return sorted
 }
 
-// explain asks the rule of the first reason; nil where a node would take the task, or where there is no node at all.
-func (w *Waiting) explain() (*Rule, Finding) {
-	if len(w.Reasons) == 0 {
-		return nil, Finding{}
+// explain asks the rule of the first reason. There is none where a node would take the task, or where there is no node at all.
+func (w *Waiting) explain() {
+	if len(w.Reasons) > 0 {
+		w.rule = ruleFor(w.Reasons[0])
+		w.finding = w.rule.Explain(w, w.Reasons[0])
 	}
-	rule := ruleFor(w.Reasons[0])
-	return rule, rule.Explain(w, w.Reasons[0])
 }
 
 // explainAlike reports one diagnosis; the evidence is that of the task that waits longest.
 func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 	w := alike[0]
 	slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
-	rule, finding := w.explain()
+	rule, finding := w.rule, w.finding
 	if more := len(alike) - 1; more > 0 {
 		finding.Summary += fmt.Sprintf("; so it is on %s", count(more, "more node"))
 	}

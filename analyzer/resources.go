@@ -53,7 +53,7 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 			asks, figure(what, freeSum(w.Eligible, what)), nearest)
 	}
 	if h := evidence.Holders; len(h) > 0 {
-		finding.Summary += fmt.Sprintf("; %s holds the most there (%s)", h[0].Service, figure(what, h[0].Amount))
+		finding.Summary += fmt.Sprintf("; %s holds the most there (%s%s)", h[0].Service, figure(what, h[0].Amount), stopping(h[0]))
 	}
 	return finding
 }
@@ -96,10 +96,18 @@ func freeSum(rows []filters.Row, what string) float64 {
 	return sum
 }
 
+// stopping says of a holder that should have ended that it should.
+func stopping(h Holder) string {
+	if h.Stopping {
+		return ", a task that should have stopped"
+	}
+	return ""
+}
+
 func holders(w *Waiting, node *filters.Node, what string) []Holder {
 	var all []Holder
 	for _, h := range node.Holders(what) {
-		all = append(all, Holder{Service: serviceName(w.Pass, h.Task), Task: h.Task.ID, Node: node.Name, Amount: h.Amount})
+		all = append(all, Holder{Service: serviceName(w.Pass, h.Task), Task: h.Task.ID, Node: node.Name, Amount: h.Amount, Stopping: !isLive(h.Task)})
 	}
 	return all[:min(len(all), most)]
 }

@@ -26,7 +26,7 @@ type Rule struct {
 	// Why says in the matrix what a group of nodes that refuse alike lacks; it goes with Rejects.
 	Why func(*Waiting, filters.Reason, []filters.Row) []string
 	// Check looks at everything and reports what it finds; nil for rules with Rejects.
-	Check func(*Pass)
+	Check func(*Pass, *Rule)
 }
 
 // Finding is what a rule found out about one fault: the part of a Diagnosis that differs from cause to cause.
@@ -36,6 +36,8 @@ type Finding struct {
 	Summary  string
 	Evidence []Evidence
 	Check    []Check
+	// Nodes are those whose own fault it is: under maintenance they are silent.
+	Nodes []*filters.Node
 }
 
 var rules []*Rule

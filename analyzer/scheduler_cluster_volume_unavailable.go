@@ -32,22 +32,49 @@ func explainVolumes(w *Waiting, _ filters.Reason) Finding {
 		evidence := Evidence{What: "volume", Wanted: r.Source, Node: w.Nearest.Node.Name, Hint: r.Why}
 		if r.Volume == nil {
 			evidence.Hint = notCreated(w.Pass, r.Source)
-		} else {
-			finding.Check = append(finding.Check, Check{
-				Command: "docker volume inspect -f '{{.ClusterVolume.Spec.Availability}}' " + quote(r.Volume.Spec.Annotations.Name),
-				Shows:   strings.ToLower(r.Volume.Spec.Availability.String()),
-			})
+		} else if r.Why != "" {
+			finding.Check = append(finding.Check, volumeCheck(r.Volume))
 		}
 		if evidence.Hint != "" {
 			why = append(why, fmt.Sprintf("%s: %s", r.Source, evidence.Hint))
 		}
 		finding.Evidence = append(finding.Evidence, evidence)
 	}
+	if len(finding.Check) == 0 {
+		finding.Check = []Check{mountCheck(w)}
+	}
 	if skipped {
 		why = append(why, "this swarm's managers look only at the last mount of a task, and that is no cluster volume")
 	}
 	finding.Summary = "no eligible node can use its cluster volume: " + strings.Join(why, "; ")
 	return finding
+}
+
+// volumeCheck shows what refuses a volume: its availability, or how it may be shared.
+func volumeCheck(v *api.Volume) Check {
+	if mode := v.Spec.AccessMode; v.Spec.Availability == api.VolumeAvailabilityActive && mode != nil {
+		scopes := map[api.VolumeAccessMode_Scope]string{api.VolumeScopeSingleNode: "single", api.VolumeScopeMultiNode: "multi"}
+		return Check{
+			Command: "docker volume inspect -f '{{.ClusterVolume.Spec.AccessMode.Scope}} {{.ClusterVolume.Spec.AccessMode.Sharing}}' " + quote(volumeName(v)),
+			Shows:   scopes[mode.Scope] + " " + strings.ReplaceAll(strings.ToLower(mode.Sharing.String()), "_", ""),
+		}
+	}
+	return Check{
+		Command: "docker volume inspect -f '{{.ClusterVolume.Spec.Availability}}' " + quote(volumeName(v)),
+		Shows:   strings.ToLower(v.Spec.Availability.String()),
+	}
+}
+
+// mountCheck shows which mounts the service asks for.
+func mountCheck(w *Waiting) Check {
+	var mounts []string
+	for _, m := range w.Task().Spec.GetContainer().Mounts {
+		mounts = append(mounts, strings.ToLower(m.Type.String())+" "+m.Source)
+	}
+	return Check{
+		Command: "docker service inspect -f '{{range .Spec.TaskTemplate.ContainerSpec.Mounts}}{{.Type}} {{.Source}} {{end}}' " + w.serviceRef(),
+		Shows:   strings.Join(mounts, " "),
+	}
 }
 
 // notCreated tells what is known of a volume or group that the scheduler does not see.

@@ -32,7 +32,7 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 		own := false
 		for _, row := range w.Eligible {
 			for _, t := range row.Node.PortHolders(port) {
-				evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1})
+				evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1, Stopping: !isLive(t)})
 				own = own || t.ServiceID == w.Task().ServiceID
 			}
 		}
@@ -40,7 +40,7 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 			continue
 		}
 		first := evidence.Holders[0]
-		held = append(held, fmt.Sprintf("%s is held on %s by %s (task %s)", portName(port), first.Node, first.Service, first.Task))
+		held = append(held, fmt.Sprintf("%s is held on %s by %s (task %s%s)", portName(port), first.Node, first.Service, first.Task, stopping(first)))
 		if more := len(evidence.Holders) - 1; more > 0 {
 			held[len(held)-1] += fmt.Sprintf(" and on %s alike", count(more, "more node"))
 		}

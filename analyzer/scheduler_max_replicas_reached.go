@@ -34,8 +34,8 @@ func explainMaxReplicas(w *Waiting, _ filters.Reason) Finding {
 	}
 	summary := fmt.Sprintf("at most %d a node × %s = %d, and %d are wanted", limit, count(eligible, "eligible node"), room, wanted)
 	if uint64(wanted) <= room {
-		evidence.Hint = "update order start-first needs room for one more beside the old tasks, or other filters refuse the node that has room"
-		summary = fmt.Sprintf("%s has its %d replicas already, and %s", node.Name, limit, evidence.Hint)
+		evidence.Hint = whyRoomIsNotEnough(w)
+		summary = fmt.Sprintf("at most %d a node, and %s; %s", limit, evidence.Hint, summary)
 	}
 	return Finding{
 		Summary:  summary,
@@ -45,6 +45,17 @@ func explainMaxReplicas(w *Waiting, _ filters.Reason) Finding {
 			Shows:   strconv.FormatUint(limit, 10),
 		}},
 	}
+}
+
+// whyRoomIsNotEnough tells why a limit that leaves room for all replicas keeps one out still.
+func whyRoomIsNotEnough(w *Waiting) string {
+	if free := without(w.Eligible, filters.MaxReplicas); len(free) > 0 {
+		return fmt.Sprintf("on %s, which has room by that limit, other filters refuse it", list(namesOf(free, func(*filters.Node) bool { return true })))
+	}
+	if isStartFirst(w.Service) {
+		return "with update order start-first the new tasks need room beside the old ones"
+	}
+	return "tasks of an older spec still take the room"
 }
 
 // replicasOn groups the eligible nodes by how many active tasks of the service they have.

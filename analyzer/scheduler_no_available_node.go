@@ -30,16 +30,18 @@ func explainNotReady(w *Waiting, _ filters.Reason) Finding {
 		n := row.Node
 		state, since := notReady(n)
 		out = append(out, fmt.Sprintf("%s is %s since %s", n.Name, state, since.UTC().Format(time.RFC3339)))
+		finding.Nodes = append(finding.Nodes, n)
+		if len(finding.Evidence) == most {
+			continue
+		}
 		finding.Evidence = append(finding.Evidence, Evidence{
 			What: "node", Node: n.Name, Wanted: "ready and active", Hint: n.Status.Message,
 			Found: []Found{{Value: fmt.Sprintf("%s since %s", state, since.UTC().Format(time.RFC3339)), Nodes: []string{n.Name}, Count: 1}},
 		})
-		if len(finding.Check) < most {
-			finding.Check = append(finding.Check, Check{
-				Command: "docker node inspect -f '{{.Status.State}} {{.Spec.Availability}}' " + quote(n.Ref()),
-				Shows:   strings.ToLower(n.Status.State.String()) + " " + strings.ToLower(n.Spec.Availability.String()),
-			})
-		}
+		finding.Check = append(finding.Check, Check{
+			Command: "docker node inspect -f '{{.Status.State}} {{.Spec.Availability}}' " + quote(n.Ref()),
+			Shows:   strings.ToLower(n.Status.State.String()) + " " + strings.ToLower(n.Spec.Availability.String()),
+		})
 	}
 	finding.Summary = fmt.Sprintf("may run on %s only, and none takes tasks: %s; %s would be placed when one is back",
 		count(len(w.Wanted), "node"), list(out), count(len(w.Tasks), "task"))

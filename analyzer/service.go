@@ -10,6 +10,7 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/api/defaults"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
@@ -41,7 +42,7 @@ func (p *Pass) diagnosis(rule *Rule, component Component, f *Followed, stuck []*
 		Also:       []Also{},
 		Evidence:   finding.Evidence,
 		Check:      finding.Check,
-		LastChange: lastChange(s),
+		LastChange: ChangeOf(s),
 		Confidence: Certain,
 		Monitor:    monitor(s),
 	}
@@ -117,30 +118,22 @@ func monitor(s *api.Service) time.Duration {
 }
 
 // ignored tells whether the service's label silences the cause.
-func (p *Pass) ignored(s *api.Service, d *Diagnosis) bool {
+func ignored(s *api.Service, d *Diagnosis) bool {
 	for _, cause := range strings.Split(s.Spec.Annotations.Labels[labelIgnore], ",") {
 		if cause = strings.TrimSpace(cause); cause == d.Cause || cause == "*" {
 			return true
 		}
 	}
-	return d.Cause == noAvailableNode.Cause && p.inMaintenance(d)
+	return false
 }
 
-// inMaintenance tells whether every node that the evidence names is under maintenance now.
-func (p *Pass) inMaintenance(d *Diagnosis) bool {
-	named := 0
-	for _, n := range p.Cluster.Nodes() {
-		if !slices.ContainsFunc(d.Evidence, func(e Evidence) bool { return e.Node == n.Name }) {
-			continue
-		}
-		named++
+// inMaintenance tells whether there are nodes at fault, and each is under maintenance now.
+func (p *Pass) inMaintenance(nodes []*filters.Node) bool {
+	for _, n := range nodes {
 		end, err := time.Parse(time.RFC3339, n.Spec.Annotations.Labels[labelMaintenance])
 		if err != nil || !p.Now.Before(end) {
 			return false
 		}
 	}
-	return named > 0
+	return len(nodes) > 0
 }
-
-// ChangeOf tells what the last update of a service changed; nil where it was never updated.
-func ChangeOf(s *api.Service) *LastChange { return lastChange(s) }

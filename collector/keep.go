@@ -7,8 +7,8 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 )
 
-// differs stands in a previous spec for a value that is never kept but was another one than today's.
-const differs = "(differs)"
+// Differs stands in a previous spec for a value that is never kept but was another one than today's.
+const Differs = "(differs)"
 
 // labelPrefixes are the service labels that are read: the stack's name, and ours. All others stay out, since people
 // put passwords into labels.
@@ -159,7 +159,8 @@ func keepMount(m api.Mount) api.Mount {
 }
 
 // markDifferences notes in a kept previous container which of the things that are never kept have changed since:
-// NAME=(differs) for an environment variable, and the same word for the command and its arguments.
+// NAME=(differs) for an environment variable, and the same word for the command, its arguments and the
+// health check's.
 func markDifferences(now, before, kept *api.ContainerSpec) {
 	if now == nil || before == nil || kept == nil {
 		return
@@ -168,14 +169,17 @@ func markDifferences(now, before, kept *api.ContainerSpec) {
 		name := kept.Env[i]
 		sameName := func(v string) bool { n, _, _ := strings.Cut(v, "="); return n == name }
 		if slices.ContainsFunc(now.Env, sameName) && !slices.Contains(now.Env, variable) {
-			kept.Env[i] = name + "=" + differs
+			kept.Env[i] = name + "=" + Differs
 		}
 	}
 	if !slices.Equal(now.Command, before.Command) {
-		kept.Command = []string{differs}
+		kept.Command = []string{Differs}
 	}
 	if !slices.Equal(now.Args, before.Args) {
-		kept.Args = []string{differs}
+		kept.Args = []string{Differs}
+	}
+	if h := before.Healthcheck; h != nil && now.Healthcheck != nil && len(h.Test) > 0 && !slices.Equal(now.Healthcheck.Test, h.Test) {
+		kept.Healthcheck.Test = append(kept.Healthcheck.Test, Differs)
 	}
 }
 

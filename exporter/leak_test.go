@@ -29,6 +29,7 @@ var hunterPath = regexp.MustCompile(hunter + `([A-Za-z.]+)`)
 var shown = []string{
 	"Node.Description.Hostname", "Node.Description.Platform.Architecture", "Node.Description.Platform.OS",
 	"Node.Description.Engine.EngineVersion", "Node.Description.Engine.Plugins.Name", "Node.Description.Engine.Plugins.Type",
+	"Node.Description.Resources.Generic.Resource.NamedResourceSpec.Kind", "Node.Description.Resources.Generic.Resource.DiscreteResourceSpec.Kind",
 }
 
 // kept end the paths of what a snapshot must hold as it is, since filters compare it to the letter: identifiers, label

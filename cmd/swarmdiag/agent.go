@@ -20,8 +20,8 @@ import (
 // tokenFile is where Docker puts the secret of the documented stack.
 const tokenFile = "/run/secrets/swarmdiag-token"
 
-// defaultPort is the host-mode port of the agents.
-const defaultPort = 9797
+// defaultListen has the host-mode port that all agents share.
+const defaultListen = ":9797"
 
 // agentOptions are the flags of the agent.
 type agentOptions struct {
@@ -61,7 +61,7 @@ It reads the manager's control socket where that is mounted, else it polls the E
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&options.listen, "listen", fmt.Sprintf(":%d", defaultPort), "address to serve /metrics, /healthz, /readyz and /v1/diagnoses on; all agents use the same port")
+	flags.StringVar(&options.listen, "listen", defaultListen, "address to serve /metrics, /healthz, /readyz and /v1/diagnoses on; all agents use the same port")
 	flags.StringVar(&options.node, "node-id", "", "id of the node the agent runs on; the engine is asked where it is not given")
 	flags.StringVar(&token, "token-file", tokenFile, "file with the token that opens /v1/; without one it answers on loopback only")
 	flags.BoolVar(&options.open, "open", false, "let everybody read /v1/")

@@ -149,7 +149,7 @@ func TestBadInputGetsASentenceAndStatus1(t *testing.T) {
 		"no control socket":                     {[]string{"why", "--control-socket", "/nonexistent/control.sock"}, "/nonexistent/control.sock"},
 		"a control socket that is none":         {[]string{"why", "--control-socket", notSocket}, notSocket},
 		"two sources at once":                   {[]string{"why", "--from", "x", "--control-socket", "y"}, "exclude each other"},
-		"an agent that is not there":            {[]string{"healthcheck", "--url", "http://127.0.0.1:1/healthz"}, "ask the agent"},
+		"an agent that is not there":            {[]string{"healthcheck", "--listen", "127.0.0.1:1"}, "ask the agent"},
 		"a cause that does not exist":           {[]string{"causes", "gremlins"}, "there is no cause"},
 		"a snapshot into a folder that is none": {[]string{"snapshot", "--from", "testdata/cases/healthy", "-o", "/nonexistent/x.json"}, "create snapshot"},
 		"a token file that is not there":        {[]string{"agent", "--token-file", "/nonexistent/token"}, "read the token"},

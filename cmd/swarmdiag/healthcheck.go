@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -17,17 +18,24 @@ const (
 )
 
 func newHealthcheck() *cobra.Command {
-	var url string
+	var listen string
 	cmd := &cobra.Command{
 		Use:     "healthcheck",
-		Short:   "Ask the agent on this node whether it is well; for the image's HEALTHCHECK",
-		Example: "  swarmdiag healthcheck\n  swarmdiag healthcheck --url http://127.0.0.1:9273/healthz",
+		Short:   "Ask the agent in this container whether it is well; for the image's HEALTHCHECK",
+		Example: "  swarmdiag healthcheck\n  swarmdiag healthcheck --listen 127.0.0.1:9797",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return checkHealth(cmd.Context(), url, cmd.OutOrStdout())
+			host, port, err := net.SplitHostPort(listen)
+			if err != nil {
+				return fmt.Errorf("address of the agent: %w", err)
+			}
+			if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+				host = "127.0.0.1"
+			}
+			return checkHealth(cmd.Context(), "http://"+net.JoinHostPort(host, port)+"/healthz", cmd.OutOrStdout())
 		},
 	}
-	cmd.Flags().StringVar(&url, "url", "http://127.0.0.1:9273/healthz", "the agent's address")
+	cmd.Flags().StringVar(&listen, "listen", defaultListen, "the address that the agent listens on")
 	return cmd
 }
 

@@ -14,6 +14,7 @@ type fault struct {
 	cause, shape string
 	names        []string // what the diagnosis must name
 	heal         string   // a command line
+	healByAPI    func()   // instead of heal, where the command line cannot
 }
 
 // prepare labels nodes and fills them, so that the faults below have the shape they should.

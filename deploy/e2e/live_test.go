@@ -56,7 +56,11 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	t.Run("metrics count every stuck task", func(t *testing.T) { (&rig{r.Swarm, t, r.config, r.binary}).metricsCount(planted) })
 
 	for _, f := range planted {
-		r.sh(f.heal)
+		if f.healByAPI != nil {
+			f.healByAPI()
+		} else {
+			r.sh(f.heal)
+		}
 	}
 	r.eventually(2*time.Minute, func() error { return r.allResolved(planted) })
 	events = r.events()
@@ -94,11 +98,16 @@ func (r *rig) running(services ...string) error {
 // createForOtherPlatform makes a service for arm64, as the client does for an image that is built for nothing else.
 func (r *rig) createForOtherPlatform() fault {
 	const service = "platform"
-	spec := `{"Name":"` + service + `","TaskTemplate":{"ContainerSpec":{"Image":"demo:1"},"Placement":{"Platforms":[{"Architecture":"arm64","OS":"linux"}]}},"Mode":{"Replicated":{"Replicas":1}}}`
-	r.post("/services/create", spec)
+	spec := func(platforms string) string {
+		return `{"Name":"` + service + `","TaskTemplate":{"ContainerSpec":{"Image":"demo:1"},"Placement":{"Platforms":[` + platforms + `]}},"Mode":{"Replicated":{"Replicas":1}}}`
+	}
+	r.post("/services/create", spec(`{"Architecture":"arm64","OS":"linux"}`))
 	return fault{
 		service: service, cause: "platform-mismatch", names: []string{"linux/arm64", "linux/x86_64"},
-		heal: "docker service update -d --no-resolve-image --image demo:1 " + service, // pins no platform any more
+		healByAPI: func() {
+			version := r.docker(1, "service", "inspect", "-f", "{{.Version.Index}}", service)
+			r.post("/services/"+service+"/update?version="+version, spec(""))
+		},
 	}
 }
 
@@ -236,7 +245,7 @@ func (r *rig) metricsCount(planted []fault) {
 		if err != nil || status != http.StatusOK {
 			r.t.Fatalf("node %d: %d %v", node, status, err)
 		}
-		if !strings.Contains(text, "swarmdiag_speaker 1") {
+		if !strings.Contains(text, "\nswarmdiag_speaker 1\n") {
 			if strings.Contains(text, "swarmdiag_stuck_tasks{") {
 				r.t.Errorf("node %d does not speak and shows stuck tasks", node)
 			}
@@ -314,7 +323,7 @@ func (r *rig) drainedLeader() {
 	defer r.sh("docker node update --availability active " + name)
 	r.eventually(time.Minute, func() error {
 		for node := 1; node <= nodes; node++ {
-			if _, text, err := r.page(node, "/metrics"); err == nil && strings.Contains(text, "swarmdiag_speaker 1") && "node-"+fmt.Sprint(node) != name {
+			if _, text, err := r.page(node, "/metrics"); err == nil && strings.Contains(text, "\nswarmdiag_speaker 1\n") && "node-"+fmt.Sprint(node) != name {
 				return nil
 			}
 		}
