@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,6 +135,8 @@ func (r *rig) try(line string) (string, error) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", line)
 	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+r.Socket(1), "DOCKER_CONFIG="+r.config, "DOCKER_BUILDKIT=0", "PATH="+r.config+":"+os.Getenv("PATH"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err
 }
@@ -189,11 +192,11 @@ type event struct {
 	Diagnosis *analyzer.Diagnosis `json:"diagnosis"`
 }
 
-// events reads the decision log of all agents as an operator does.
+// events reads the decision log of all agents as an operator does. Docker waits for ever for the lines of a frozen node.
 func (r *rig) events() []event {
 	r.t.Helper()
 	var events []event
-	for _, line := range strings.Split(r.sh("docker service logs --raw swarmdiag 2>/dev/null"), "\n") {
+	for _, line := range strings.Split(r.sh("timeout 8 docker service logs --raw swarmdiag 2>/dev/null || true"), "\n") {
 		var e event
 		if err := json.Unmarshal([]byte(line), &e); err == nil && e.Event != "" {
 			events = append(events, e)
