@@ -10,7 +10,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var noEligibleNode = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "no-eligible-node",
 	Component: Orchestrator,
 	Title:     "a global service has no task, because no node may run it",

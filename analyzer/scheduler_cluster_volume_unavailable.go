@@ -9,7 +9,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var clusterVolumeUnavailable = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "cluster-volume-unavailable",
 	Component: Scheduler,
 	Title:     "no eligible node can use the cluster (CSI) volume",

@@ -9,7 +9,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var hostPortTaken = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "host-port-taken",
 	Component: Scheduler,
 	Title:     "the host-mode port is held on every eligible node",

@@ -2,7 +2,7 @@ package analyzer
 
 import "github.com/swarmdiag/swarmdiag/analyzer/filters"
 
-var insufficientCPU = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "insufficient-cpu",
 	Component: Scheduler,
 	Title:     "the CPU reservation does not fit on any eligible node",

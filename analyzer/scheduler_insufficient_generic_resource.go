@@ -2,7 +2,7 @@ package analyzer
 
 import "github.com/swarmdiag/swarmdiag/analyzer/filters"
 
-var insufficientGenericResource = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "insufficient-generic-resource",
 	Component: Scheduler,
 	Title:     "a generic resource is not free on any eligible node",

@@ -2,7 +2,7 @@ package analyzer
 
 import "github.com/swarmdiag/swarmdiag/analyzer/filters"
 
-var insufficientMemory = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "insufficient-memory",
 	Component: Scheduler,
 	Title:     "the memory reservation does not fit on any eligible node",

@@ -7,7 +7,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var maxReplicasReached = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "max-replicas-reached",
 	Component: Scheduler,
 	Title:     "every eligible node has as many replicas as the service allows on one",

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var noAvailableNode = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "no-available-node",
 	Component: Scheduler,
 	Title:     "every node that is wanted is down, drained or paused",

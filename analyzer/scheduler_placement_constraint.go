@@ -11,7 +11,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var placementConstraint = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "placement-constraint",
 	Component: Scheduler,
 	Title:     "the placement constraints leave no node",

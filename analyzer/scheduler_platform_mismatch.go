@@ -9,7 +9,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var platformMismatch = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "platform-mismatch",
 	Component: Scheduler,
 	Title:     "the image is not built for the platform of any node that is wanted",

@@ -10,7 +10,7 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-var pluginMissing = register(&Rule{
+var _ = register(&Rule{
 	Cause:     "plugin-missing",
 	Component: Scheduler,
 	Title:     "no node that is wanted has the volume, network or log plugin",

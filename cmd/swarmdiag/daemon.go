@@ -211,19 +211,19 @@ func (d *daemon) say(result analyzer.Result, state *collector.State, standing pe
 		d.spoke = d.spoke && standing.Speaker
 		return nil
 	}
-	var events []exporter.Event
-	if !d.heard && !d.spoke {
-		events = append(events, d.record.TakeOver(now))
+	events := d.record.Update(result, state, now)
+	begins := standing.Speaker && !d.spoke
+	if begins && d.heard {
+		events = nil
 	}
-	news := d.record.Update(result, state, now)
-	if d.heard && !d.spoke && standing.Speaker {
-		news = []exporter.Event{d.record.TakeOver(now)}
+	if begins {
+		events = append([]exporter.Event{d.record.TakeOver(now)}, events...)
 	}
 	d.spoke = standing.Speaker
 	if !standing.Speaker {
 		return nil
 	}
-	for _, event := range append(events, news...) {
+	for _, event := range events {
 		if err := d.events.Write(event); err != nil {
 			return err
 		}
