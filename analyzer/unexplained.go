@@ -80,7 +80,7 @@ func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
 	}
 	age := p.Now.Sub(stuck[0].Since).Round(time.Second)
 	finding := Finding{
-		Summary:  fmt.Sprintf("%s, the first since %s ago, and no rule says why", strings.Join(held, " and "), age),
+		Summary:  fmt.Sprintf("%s, the first for %s, and no rule says why", strings.Join(held, " and "), age),
 		Evidence: []Evidence{{What: "state", Wanted: stuck[0].State}},
 		Check:    []Check{},
 	}

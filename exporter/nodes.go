@@ -19,11 +19,10 @@ func NodeTable(out io.Writer, nodes []analyzer.NodeSummary) error {
 		var generic []string
 		for _, r := range n.Resources {
 			switch r.What {
-			case filters.CPU, filters.Memory:
-				columns[r.What] = fmt.Sprintf("%s of %s\t%s", quantity(&r.Reserved, r.Unit), quantity(&r.Total, r.Unit), quantity(&r.Free, r.Unit))
-				if r.What == filters.Memory {
-					columns[r.What] += "\t" + quantity(&r.Limits, r.Unit)
-				}
+			case filters.CPU:
+				columns[r.What] = fmt.Sprintf("%s of %s\t%s", quantity(&r.Reserved, ""), quantity(&r.Total, ""), quantity(&r.Free, ""))
+			case filters.Memory:
+				columns[r.What] = fmt.Sprintf("%s of %s\t%s\t%s", quantity(&r.Reserved, r.Unit), quantity(&r.Total, r.Unit), quantity(&r.Free, r.Unit), quantity(&r.Limits, r.Unit))
 			default:
 				generic = append(generic, fmt.Sprintf("%s %s of %s", strings.TrimPrefix(r.What, filters.GenericPrefix), quantity(&r.Free, ""), quantity(&r.Total, "")))
 			}

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 )
@@ -15,12 +14,12 @@ import (
 // Report writes a result for a person: each diagnosis as a block that begins with its summary. wide adds the evidence, the
 // matrix and every check. The result must have been redacted.
 func Report(out io.Writer, result analyzer.Result, wide, colored bool) error {
-	r := reporter{out: bufio.NewWriter(out), wide: wide, colored: colored, asOf: result.Cluster.AsOf}
+	r := reporter{out: bufio.NewWriter(out), wide: wide, colored: colored}
 	for i := range result.Diagnoses {
 		r.diagnosis(&result.Diagnoses[i])
 	}
 	if len(result.Diagnoses) == 0 {
-		r.line("Nothing is stuck on %d nodes.", result.Cluster.Nodes)
+		r.line("Nothing is stuck. Nodes: %d.", result.Cluster.Nodes)
 	}
 	if n := len(result.Ignored); n > 0 {
 		r.line("%d more silenced by a label:", n)
@@ -34,10 +33,12 @@ func Report(out io.Writer, result analyzer.Result, wide, colored bool) error {
 	return r.out.Flush()
 }
 
+// clock is how times are written for a person.
+const clock = "2006-01-02 15:04:05 UTC"
+
 type reporter struct {
 	out           *bufio.Writer
 	wide, colored bool
-	asOf          time.Time
 }
 
 func (r *reporter) line(format string, args ...any) { fmt.Fprintf(r.out, format+"\n", args...) }
@@ -56,13 +57,17 @@ func (r *reporter) diagnosis(d *analyzer.Diagnosis) {
 		cause += " (" + d.Shape + ")"
 	}
 	r.field("cause", fmt.Sprintf("%s, held by the %s, %s", cause, d.Component, d.Severity))
-	r.field("tasks", fmt.Sprintf("%d %s since %s, %d of %d running", d.Tasks, d.State, d.Since.Local().Format(time.DateTime), d.Running, d.Wanted))
+	held := fmt.Sprintf("%d %s", d.Tasks, d.State)
+	if d.Tasks == 0 {
+		held = "none exists"
+	}
+	r.field("tasks", fmt.Sprintf("%s since %s, %d of %d running", held, d.Since.UTC().Format(clock), d.Running, d.Wanted))
 	r.field("docker says", d.DockerSays)
 	for _, also := range d.Also {
 		r.field("also", strings.TrimSpace(also.Cause+" "+also.Shape))
 	}
 	if c := d.LastChange; c != nil {
-		r.field("changed", fmt.Sprintf("%s: %s", c.At.Local().Format(time.DateTime), strings.Join(c.What, "; ")))
+		r.field("changed", fmt.Sprintf("%s: %s", c.At.UTC().Format(clock), strings.Join(c.What, "; ")))
 	}
 	if r.wide {
 		r.evidence(d)
@@ -113,7 +118,7 @@ func (r *reporter) evidence(d *analyzer.Diagnosis) {
 			r.field("", fmt.Sprintf("%s on %s", found.Value, nodeNames(found)))
 		}
 		for _, h := range e.Holders {
-			r.field("", fmt.Sprintf("held by %s (task %s): %s", h.Service, h.Task, quantity(&h.Amount, e.Unit)))
+			r.field("", fmt.Sprintf("held on %s by %s (task %s): %s", h.Node, h.Service, h.Task, quantity(&h.Amount, e.Unit)))
 		}
 		if e.Hint != "" {
 			r.field("", e.Hint)

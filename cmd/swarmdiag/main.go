@@ -15,9 +15,11 @@ import (
 	"github.com/docker/cli/cli-plugins/metadata"
 	"github.com/docker/cli/cli-plugins/plugin"
 	"github.com/docker/cli/cli/command"
+	"github.com/docker/cli/cli/debug"
 	"github.com/docker/cli/cli/flags"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"go.opentelemetry.io/otel"
 	"google.golang.org/grpc/grpclog"
 )
 
@@ -75,6 +77,7 @@ func execute(ctx context.Context, args []string, stdin io.ReadCloser, stdout, st
 
 // executePlugin runs under docker, which gives the address of the engine with its own flags and contexts.
 func executePlugin(docker *command.DockerCli, root *cobra.Command) error {
+	otel.SetErrorHandler(debug.OTELErrorHandler) // docker's telemetry, which says nothing unless docker is in debug mode
 	ctx := root.Context()
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error {
 		cmd.SetContext(ctx)

@@ -4,7 +4,7 @@
 cache=$(readlink -m "${SWARMDIAG_CACHE:-${HOME:?}/.cache/swarmdiag}")
 debian=$cache/debian
 
-# fetch WHAT… brings each of 27.5.1, 20.10 and prometheus into the cache, and prints its folder.
+# fetch WHAT… brings each of 27.5.1, 20.10, prometheus, ssh and compose into the cache, and prints its folder.
 fetch() {
 	local what
 	mkdir -p "$cache"
@@ -15,6 +15,8 @@ fetch() {
 		27.5.1) fetch_daemons; build_dockerd "$what"; echo "$cache/docker-$what" ;;
 		20.10) fetch_daemons; check_packaged "$what"; echo "$debian/usr/sbin" ;;
 		prometheus) fetch_packages prometheus prometheus; echo "$cache/prometheus/usr/bin" ;;
+		ssh) fetch_packages ssh openssh-server openssh-client; echo "$cache/ssh/usr/bin" ;;
+		compose) fetch_packages compose docker-compose; echo "$cache/compose/usr/bin" ;;
 		*) wrong "nothing to fetch under '$what'" ;;
 		esac
 	done
@@ -64,7 +66,7 @@ download() { (cd "$1" && shift && apt-get -qq -o APT::Sandbox::User=root downloa
 missing_libraries() {
 	local library
 	apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-		--no-enhances "$@" | grep -E '^lib[^ ]*$' | sort -u | while read -r library; do
+		--no-enhances "$@" | grep -E '^(lib|python3)[^ ]*$' | sort -u | while read -r library; do
 		dpkg-query -W -f '${db:Status-Status}' "$library" 2>/dev/null | grep -qx installed || echo "$library"
 	done
 }
