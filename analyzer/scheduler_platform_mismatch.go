@@ -27,10 +27,10 @@ func explainPlatform(w *Waiting, _ filters.Reason) Finding {
 	image, nodes := platforms(w.Task().Spec.Placement.Platforms), nodePlatforms(w.Wanted)
 	var has []string
 	for _, f := range foundIn(nodes) {
-		has = append(has, fmt.Sprintf("%s (%s)", f.Value, list(nodes[f.Value])))
+		has = append(has, fmt.Sprintf("%s%s on %s", f.Value, imageName(f.Value), list(nodes[f.Value])))
 	}
 	return Finding{
-		Summary:  fmt.Sprintf("the image is for %s, the nodes it may run on are %s", image, strings.Join(has, ", ")),
+		Summary:  fmt.Sprintf("the image is for %s, the nodes it may run on have %s", image, strings.Join(has, ", ")),
 		Evidence: []Evidence{{What: "platform", Wanted: image, Found: foundIn(nodes)}},
 		Check: []Check{{
 			Command: "docker service inspect -f '{{range .Spec.TaskTemplate.Placement.Platforms}}{{.OS}}/{{.Architecture}} {{end}}' " + w.serviceRef(),
@@ -57,6 +57,17 @@ func platformOf(n *filters.Node) string {
 	return n.Description.Platform.OS + "/" + n.Description.Platform.Architecture
 }
 
+// imageName adds what images call an architecture that nodes call otherwise (manager/scheduler.PlatformFilter takes them
+// for equal).
+func imageName(platform string) string {
+	for node, image := range map[string]string{"x86_64": "amd64", "aarch64": "arm64"} {
+		if strings.HasSuffix(platform, "/"+node) {
+			return fmt.Sprintf(" (%s)", image)
+		}
+	}
+	return ""
+}
+
 func nodePlatforms(rows []filters.Row) map[string][]string {
 	nodes := map[string][]string{}
 	for _, row := range rows {
@@ -68,7 +79,7 @@ func nodePlatforms(rows []filters.Row) map[string][]string {
 func whyPlatform(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 	var why []string
 	for _, f := range foundIn(nodePlatforms(rows)) {
-		why = append(why, fmt.Sprintf("image is for %s, node is %s", platforms(w.Task().Spec.Placement.Platforms), f.Value))
+		why = append(why, fmt.Sprintf("image is for %s, node is %s%s", platforms(w.Task().Spec.Placement.Platforms), f.Value, imageName(f.Value)))
 	}
 	return why
 }

@@ -24,7 +24,8 @@ const (
 	lookPause = 200 * time.Millisecond
 	// lookAtLeast is how often the daemon looks where nothing changes, which also proves that it is alive.
 	lookAtLeast = 10 * time.Second
-	// staleAfter is how old a state may be that the daemon speaks from, and deadAfter how long a look may take.
+	// staleAfter is how old a state may be that the daemon speaks from, or three polls where these are rarer; deadAfter is
+	// how long a look may take.
 	staleAfter, deadAfter = 30 * time.Second, time.Minute
 )
 
@@ -116,7 +117,7 @@ func (d *daemon) standing() peers.Standing {
 	state := d.store.Snapshot()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fresh := d.connected && time.Since(state.AsOf) < staleAfter
+	fresh := d.connected && time.Since(state.AsOf) < max(staleAfter, 3*d.options.source.polling)
 	standing := peers.StandingOf(state, d.place.id(), fresh)
 	switch {
 	case fresh:

@@ -15,6 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -39,13 +40,23 @@ type rig struct {
 }
 
 func newRig(t *testing.T, name string) *rig {
-	swarm := testbed.ForTest(t, testbed.Options{
-		Name: name, Nodes: nodes, Managers: managers, Docker: cmp.Or(os.Getenv("LIVE_DOCKER"), testbed.Docker27),
+	return bringUp(t, testbed.Options{
+		Name: name, Nodes: nodes, Managers: managers,
 		Labels: []string{"1:rack=r1", "2:rack=r2"}, Generic: []string{"1:gpu=4", "2:gpu=4"},
 	})
-	r := &rig{Swarm: swarm, t: t, config: t.TempDir()}
+}
+
+// bringUp gives a swarm of the Docker version that the environment names, with the program and its image on every node.
+func bringUp(t *testing.T, o testbed.Options) *rig {
+	o.Docker = cmp.Or(os.Getenv("LIVE_DOCKER"), testbed.Docker27)
+	r := &rig{Swarm: testbed.ForTest(t, o), t: t, config: t.TempDir()}
+	cli, err := testbed.Fetch(t.Context(), "cli")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", os.Getenv("PATH")+":"+cli) // for machines that have no docker command
 	r.installPlugin()
-	r.distributeImage()
+	r.distributeImage(o.Nodes)
 	return r
 }
 
@@ -63,7 +74,7 @@ func (r *rig) installPlugin() {
 }
 
 // distributeImage builds the image on node 1 from the project's Dockerfile and brings it to all nodes without a registry.
-func (r *rig) distributeImage() {
+func (r *rig) distributeImage(nodes int) {
 	dist := r.t.TempDir()
 	binary, err := os.ReadFile(r.binary)
 	if err != nil {
@@ -93,31 +104,40 @@ func root(t *testing.T) string {
 	return strings.TrimSpace(string(out))
 }
 
-// documented is the line of the README that creates the service, word for word.
-func documented(t *testing.T) string {
+// documented is the one command line of the README that begins as given and contains the rest, word for word.
+func documented(t *testing.T, beginning string, containing ...string) string {
 	t.Helper()
 	readme, err := os.ReadFile(filepath.Join(root(t), "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := regexp.MustCompile(`(?m)^docker service create (?:.*\\\n)*.*--name swarmdiag(?:.*\\\n)*.*$`).FindString(string(readme))
-	if line == "" {
-		t.Fatal("the README has no line that creates the service swarmdiag")
+	var found []string
+	for _, line := range regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(beginning)+`.*(?:\\\n.*)*$`).FindAllString(string(readme), -1) {
+		if !slices.ContainsFunc(containing, func(part string) bool { return !strings.Contains(line, part) }) {
+			found = append(found, line)
+		}
 	}
-	return line
+	if len(found) != 1 {
+		t.Fatalf("the README has %d lines that begin with %q and contain %q, want one: %q", len(found), beginning, containing, found)
+	}
+	return found[0]
 }
 
 // deploy creates the service by the documented line and waits until every node has an agent.
 func (r *rig) deploy() {
 	r.t.Helper()
-	r.sh(documented(r.t))
-	r.eventually(time.Minute, func() error {
-		running := r.docker(1, "service", "ps", "--filter", "desired-state=running", "--format", "{{.CurrentState}}", "swarmdiag")
-		if n := strings.Count(running, "Running"); n != nodes {
-			return fmt.Errorf("%d of %d agents run:\n%s", n, nodes, running)
-		}
-		return nil
-	})
+	r.sh(documented(r.t, "docker service create", "--name swarmdiag"))
+	r.eventually(time.Minute, func() error { return r.agentsRun("swarmdiag") })
+}
+
+// agentsRun tells whether every node of the swarm runs a task of the global service.
+func (r *rig) agentsRun(service string) error {
+	nodes := len(strings.Fields(r.docker(1, "node", "ls", "-q")))
+	running := r.docker(1, "service", "ps", "--filter", "desired-state=running", "--format", "{{.CurrentState}}", service)
+	if n := strings.Count(running, "Running"); n != nodes {
+		return fmt.Errorf("%d of %d agents run:\n%s", n, nodes, running)
+	}
+	return nil
 }
 
 // sh runs a command line as an operator of node 1 would.

@@ -4,7 +4,7 @@
 cache=$(readlink -m "${SWARMDIAG_CACHE:-${HOME:?}/.cache/swarmdiag}")
 debian=$cache/debian
 
-# fetch WHAT… brings each of 27.5.1, 20.10, prometheus, ssh and compose into the cache, and prints its folder.
+# fetch WHAT… brings each of 27.5.1, 20.10, cli, prometheus, ssh and compose into the cache, and prints its folder.
 fetch() {
 	local what
 	mkdir -p "$cache"
@@ -14,6 +14,7 @@ fetch() {
 		case $what in
 		27.5.1) fetch_daemons; build_dockerd "$what"; echo "$cache/docker-$what" ;;
 		20.10) fetch_daemons; check_packaged "$what"; echo "$debian/usr/sbin" ;;
+		cli) fetch_daemons; echo "$debian/usr/bin" ;;
 		prometheus) fetch_packages prometheus prometheus; echo "$cache/prometheus/usr/bin" ;;
 		ssh) fetch_packages ssh openssh-server openssh-client; echo "$cache/ssh/usr/bin" ;;
 		compose) fetch_packages compose docker-compose; echo "$cache/compose/usr/bin" ;;
@@ -37,7 +38,7 @@ check_packaged() {
 		cannot "this distribution packages '$found', not Docker $1, which Debian 12 has"
 }
 
-# fetch_packages FOLDER PACKAGE… unpacks them, with the libraries that this machine lacks, in the cache.
+# fetch_packages FOLDER PACKAGE… unpacks them, with the libraries and Python modules that this machine lacks, in the cache.
 fetch_packages() {
 	local folder=$1 work packages libraries
 	shift

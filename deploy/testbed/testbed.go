@@ -84,8 +84,9 @@ func Up(ctx context.Context, o Options) (*Swarm, error) {
 	return &Swarm{name: o.Name, folder: folder}, nil
 }
 
-// Fetch brings Docker27, Docker20 or "prometheus" into the cache, which takes minutes the first time, and returns
-// the folder of its binaries: dockerd, or prometheus and promtool.
+// Fetch brings Docker27, Docker20, "cli", "prometheus", "ssh" or "compose" into the cache, which takes minutes the first
+// time, and returns the folder of its binaries: dockerd, docker, prometheus and promtool, ssh (with ../sbin/sshd), or
+// docker-compose (a Python program, whose modules are in ../lib/python3/dist-packages).
 func Fetch(ctx context.Context, what string) (string, error) {
 	return run(ctx, nil, "fetch", what)
 }
