@@ -189,22 +189,26 @@ func resourceChecks(w *Waiting, what string) []Check {
 }
 
 func whyResource(w *Waiting, reason filters.Reason, rows []filters.Row) []string {
-	var why []string
-	for _, row := range rows {
-		if short, is := row.Short(w.Task())[reason.What]; is {
-			why = append(why, fmt.Sprintf("%s: %s free of %s, short by %s", row.Node.Name, figure(reason.What, row.Node.Free(reason.What)),
-				amount(reason.What, row.Node.Total(reason.What)), figure(reason.What, short)))
+	return whyEach(rows, func(row filters.Row) []string {
+		short, is := row.Short(w.Task())[reason.What]
+		if !is {
+			return nil
 		}
-	}
-	return firstOf(why)
+		return []string{fmt.Sprintf("%s: %s free of %s, short by %s", row.Node.Name, figure(reason.What, row.Node.Free(reason.What)),
+			amount(reason.What, row.Node.Total(reason.What)), figure(reason.What, short))}
+	})
 }
 
-// firstOf keeps a list for people short.
-func firstOf(lines []string) []string {
-	if len(lines) <= most {
-		return lines
+// whyEach says why the first nodes refuse; of the others only that they do.
+func whyEach(rows []filters.Row, why func(filters.Row) []string) []string {
+	var lines []string
+	for i, row := range rows {
+		if len(lines) >= most {
+			return append(lines[:most], fmt.Sprintf("and so on for %s", count(len(rows)-i, "more node")))
+		}
+		lines = append(lines, why(row)...)
 	}
-	return append(lines[:most:most], fmt.Sprintf("and so on %d more", len(lines)-most))
+	return lines
 }
 
 // foundIn turns values and their nodes into evidence, the commonest first.

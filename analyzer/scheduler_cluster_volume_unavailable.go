@@ -92,8 +92,8 @@ func notCreated(p *Pass, source string) string {
 }
 
 func whyVolumes(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
-	var why []string
-	for _, row := range rows {
+	return whyEach(rows, func(row filters.Row) []string {
+		var why []string
 		refusals, _ := w.Pass.Cluster.VolumeRefusals(w.Task(), row.Node)
 		for _, r := range refusals {
 			switch {
@@ -103,8 +103,8 @@ func whyVolumes(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 				why = append(why, fmt.Sprintf("%s: %s: %s", row.Node.Name, volumeName(r.Volume), r.Why))
 			}
 		}
-	}
-	return firstOf(why)
+		return why
+	})
 }
 
 func volumeName(v *api.Volume) string { return v.Spec.Annotations.Name }

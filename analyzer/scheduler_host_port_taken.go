@@ -87,13 +87,13 @@ func portCheck(w *Waiting, port *api.PortConfig, holder Holder) Check {
 }
 
 func whyHostPort(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
-	var why []string
-	for _, row := range rows {
+	return whyEach(rows, func(row filters.Row) []string {
+		var why []string
 		for port := range filters.HostPorts(w.Task()) {
 			for _, t := range row.Node.PortHolders(port) {
 				why = append(why, fmt.Sprintf("%s: %s is held by %s (task %s)", row.Node.Name, portName(port), serviceName(w.Pass, t), t.ID))
 			}
 		}
-	}
-	return firstOf(why)
+		return why
+	})
 }

@@ -69,10 +69,8 @@ func replicasOn(w *Waiting) map[string][]string {
 }
 
 func whyMaxReplicas(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
-	var why []string
-	for _, row := range rows {
-		why = append(why, fmt.Sprintf("%s: %s of at most %d", row.Node.Name,
-			count(row.Node.ActiveTasks(w.Task().ServiceID), "replica"), w.Task().Spec.Placement.MaxReplicas))
-	}
-	return firstOf(why)
+	return whyEach(rows, func(row filters.Row) []string {
+		return []string{fmt.Sprintf("%s: %s of at most %d", row.Node.Name,
+			count(row.Node.ActiveTasks(w.Task().ServiceID), "replica"), w.Task().Spec.Placement.MaxReplicas)}
+	})
 }

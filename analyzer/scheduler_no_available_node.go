@@ -64,10 +64,8 @@ func notReady(n *filters.Node) (state string, since time.Time) {
 }
 
 func whyNotReady(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
-	var why []string
-	for _, row := range rows {
+	return whyEach(rows, func(row filters.Row) []string {
 		state, _ := notReady(row.Node)
-		why = append(why, fmt.Sprintf("%s is %s", row.Node.Name, state))
-	}
-	return firstOf(why)
+		return []string{fmt.Sprintf("%s is %s", row.Node.Name, state)}
+	})
 }

@@ -67,7 +67,7 @@ func whyConstraints(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 			why = append(why, e.Text+": "+e.Never())
 		}
 	}
-	return firstOf(why)
+	return why[:min(len(why), most)]
 }
 
 // summary tells the first of: a contradiction, expressions that match no node, a pair that excludes each other, how

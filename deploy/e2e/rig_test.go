@@ -112,7 +112,7 @@ func documented(t *testing.T, beginning string, containing ...string) string {
 		t.Fatal(err)
 	}
 	var found []string
-	for _, line := range regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(beginning)+`.*(?:\\\n.*)*$`).FindAllString(string(readme), -1) {
+	for _, line := range regexp.MustCompile(`(?m)^`+regexp.QuoteMeta(beginning)+`(?:.*\\\n)*.*$`).FindAllString(string(readme), -1) {
 		if !slices.ContainsFunc(containing, func(part string) bool { return !strings.Contains(line, part) }) {
 			found = append(found, line)
 		}
