@@ -31,7 +31,7 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 		evidence := Evidence{What: "host-port", Wanted: portName(port)}
 		own := false
 		for _, row := range w.Eligible {
-			for _, t := range row.Node.PortHolders(port) {
+			for _, t := range row.Node.PortHolders(w.Task(), port) {
 				evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1, Stopping: !isLive(t)})
 				own = own || t.ServiceID == w.Task().ServiceID
 			}
@@ -68,21 +68,26 @@ func portName(p *api.PortConfig) string {
 	return fmt.Sprintf("%d/%s", p.PublishedPort, strings.ToLower(p.Protocol.String()))
 }
 
-// portCheck shows the ports of the service that holds the port.
+// portCheck shows the ports of the service that holds the port; where that is removed, that its task has not ended.
 func portCheck(w *Waiting, port *api.PortConfig, holder Holder) Check {
-	shows := portName(port) + " host"
-	if t := w.Pass.State.Task(holder.Task); t != nil {
-		if s := w.Pass.State.Service(t.ServiceID); s != nil && s.Endpoint != nil {
-			var ports []string
-			for _, p := range s.Endpoint.Ports {
-				ports = append(ports, portName(p)+" "+strings.ToLower(p.PublishMode.String()))
-			}
-			shows = strings.Join(ports, " ")
+	t := w.Pass.State.Task(holder.Task)
+	s := w.Pass.State.Service(t.ServiceID)
+	if s == nil {
+		return Check{
+			Command: "docker inspect --type task -f '{{.Status.State}} {{.DesiredState}}' " + t.ID,
+			Shows:   stateOf(t) + " " + desiredOf(t),
+		}
+	}
+	shows := []string{portName(port) + " host"}
+	if s.Endpoint != nil {
+		shows = nil
+		for _, p := range s.Endpoint.Ports {
+			shows = append(shows, portName(p)+" "+strings.ToLower(p.PublishMode.String()))
 		}
 	}
 	return Check{
 		Command: "docker service inspect -f '{{range .Endpoint.Ports}}{{.PublishedPort}}/{{.Protocol}} {{.PublishMode}} {{end}}' " + quote(holder.Service),
-		Shows:   shows,
+		Shows:   strings.Join(shows, " "),
 	}
 }
 
@@ -90,7 +95,7 @@ func whyHostPort(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 	return whyEach(rows, func(row filters.Row) []string {
 		var why []string
 		for port := range filters.HostPorts(w.Task()) {
-			for _, t := range row.Node.PortHolders(port) {
+			for _, t := range row.Node.PortHolders(w.Task(), port) {
 				why = append(why, fmt.Sprintf("%s: %s is held by %s (task %s)", row.Node.Name, portName(port), serviceName(w.Pass, t), t.ID))
 			}
 		}

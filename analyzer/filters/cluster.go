@@ -29,6 +29,8 @@ type Node struct {
 
 	info  scheduler.NodeInfo
 	ports map[hostPort][]*api.Task
+	// portless are tasks whose ports nothing tells: the source hides them and their service is gone.
+	portless []*api.Task
 }
 
 // NewCluster reads all nodes and what is reserved on them.
@@ -61,6 +63,9 @@ func newNode(n *api.Node, state *collector.State) *Node {
 	for t := range state.TasksOn(n.ID) {
 		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning {
 			node.add(t)
+			if t.Endpoint == nil && state.Service(t.ServiceID) == nil && hidesPorts(state) {
+				node.portless = append(node.portless, t)
+			}
 		}
 	}
 	return node

@@ -19,10 +19,13 @@ func (r Row) Passes() bool { return len(r.Verdicts.Fails()) == 0 }
 // although the amounts would do (a kind that the node lacks, a request by name) is short by zero.
 func (r Row) Short(t *api.Task) map[string]float64 {
 	short, asked := map[string]float64{}, Asked(t)
-	for _, what := range []string{Memory, CPU} {
-		if free := r.Node.Free(what); asked[what] > free && asked[what] != 0 {
-			short[what] = asked[what] - free
-		}
+	// In whole bytes and billionths of a core: a difference of cores would show what binary fractions cannot hold.
+	reserved, free := Reservations(t), r.Node.info.AvailableResources
+	if lacks := reserved.MemoryBytes - free.MemoryBytes; reserved.MemoryBytes != 0 && lacks > 0 {
+		short[Memory] = float64(lacks)
+	}
+	if lacks := reserved.NanoCPUs - free.NanoCPUs; reserved.NanoCPUs != 0 && lacks > 0 {
+		short[CPU] = cores(lacks)
 	}
 	for _, generic := range Reservations(t).Generic {
 		enough, err := genericresource.HasEnough(r.Node.info.AvailableResources.Generic, generic)

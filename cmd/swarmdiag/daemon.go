@@ -77,7 +77,9 @@ func (d *daemon) run(ctx context.Context) error {
 	d.mu.Lock()
 	d.serving = listener.Addr().String()
 	d.mu.Unlock()
-	d.place = &place{node: d.options.node, engine: d.options.source.engine, port: uint16(number), log: d.log}
+	if d.place, err = newPlace(d.options.node, d.options.source.engine, uint16(number), d.log); err != nil {
+		return err
+	}
 	d.speaker = peers.NewSpeaker(peers.Options{
 		Self: d.standing, Agents: func() []peers.Agent { return d.place.agents(d.store.Snapshot()) },
 		Client: peers.NewClient(), Now: time.Now, Log: d.log,

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,18 +25,37 @@ const (
 	speakerMissing = time.Minute
 )
 
-// place is where in the swarm the agent is, by its own engine.
+// place is where in the swarm the agent is: as the operator says, else by its own engine.
 type place struct {
 	engine *engine.Client
 	port   uint16
 	log    *logrus.Entry
+	known  bool // the engine need not be asked for the node
 
 	mu       sync.Mutex // protects all following fields
 	node     string
 	managers map[string]string // host by node id
 }
 
-// id is the id of the agent's node, empty while it is not known.
+// newPlace takes the node from the operator. An agent without one that reads an engine on another machine is not on that
+// engine's node, and must not pass for the agent there: it goes by its machine's name, which no node has for an id.
+func newPlace(node string, engine *engine.Client, port uint16, log *logrus.Entry) (*place, error) {
+	p := &place{engine: engine, port: port, log: log, known: true, node: node}
+	switch {
+	case node != "":
+	case engine != nil && !engine.Local():
+		name, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("find this machine's name: %w", err)
+		}
+		p.node = name
+	default:
+		p.known = false
+	}
+	return p, nil
+}
+
+// id is the id of the agent's node, or its machine's name where it is on none; empty while it is not known.
 func (p *place) id() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +110,7 @@ func (p *place) refresh(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.managers = self.Managers
-	if self.Node != "" {
+	if !p.known && self.Node != "" {
 		p.node = self.Node
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/docker/docker/client"
@@ -69,6 +70,11 @@ func (c *Client) seal(api *client.Client) error {
 
 // Host returns the address of the engine, as errors name it.
 func (c *Client) Host() string { return c.host }
+
+// Local tells whether the engine is on this machine: its address is a socket.
+func (c *Client) Local() bool {
+	return strings.HasPrefix(c.host, "unix://") || strings.HasPrefix(c.host, "npipe://")
+}
 
 // Call makes errors name this address. The dialer of a docker context hides the one that people know, such as
 // ssh://user@host, behind one of its own.

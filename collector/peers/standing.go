@@ -10,7 +10,7 @@ const Patience = 10 * time.Second
 
 // Standing is what an agent says of itself at /readyz.
 type Standing struct {
-	// Node is the id of the node that the agent runs on.
+	// Node is the id of the node that the agent runs on, or the name of its machine where that is no node of the swarm.
 	Node string `json:"node"`
 	// Ready tells whether the agent does its work; Reason says in a sentence why not, or what it does.
 	Ready  bool   `json:"ready"`

@@ -59,9 +59,8 @@ func TestEveryWayToLookAndToInstall(t *testing.T) {
 	part("what keeps it from looking is said", (*rig).refusals)
 	part("a dump made by hand and a snapshot say the same", (*rig).dumps)
 	part("agents on workers say that nobody speaks", func(r *rig) { r.nobodySpeaks(drained) })
-	part("an agent elsewhere speaks, until one on the manager does", (*rig).drainedManager)
+	part("an agent elsewhere speaks until one on the manager does", (*rig).drainedManager)
 	part("the compose file makes the same container", (*rig).compose)
-
 	part("the stack makes the same service", (*rig).stack)
 }
 

@@ -140,7 +140,7 @@ user {{json .Config.User}}
 network {{.HostConfig.NetworkMode}} {{json .HostConfig.PortBindings}}
 restart {{json .HostConfig.RestartPolicy}}
 privileged {{.HostConfig.Privileged}} {{json .HostConfig.CapAdd}} {{json .HostConfig.CapDrop}} {{json .HostConfig.SecurityOpt}}
-root file system {{.HostConfig.ReadonlyRootfs}} {{json .HostConfig.Tmpfs}}
+root file system {{.HostConfig.ReadonlyRootfs}}
 limits {{.HostConfig.NanoCpus}} {{.HostConfig.Memory}} {{.HostConfig.MemorySwap}}
 log {{json .HostConfig.LogConfig}}
 {{range .Mounts}}mount {{.Destination}} writable {{.RW}}

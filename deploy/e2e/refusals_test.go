@@ -51,7 +51,7 @@ func (r *rig) wrongUser() {
 		"/run/docker.sock":               "--host unix:///run/docker.sock why",
 	} {
 		line := r.openBinary() + " " + look
-		out, err := r.Exec(r.t.Context(), manager, "bash", "-c", "setpriv --reuid 65534 --regid 65534 --clear-groups "+line+" 2>&1")
+		out, err := r.Exec(r.t.Context(), manager, "bash", "-c", "DOCKER_CONFIG=/none setpriv --reuid 65534 --regid 65534 --clear-groups "+line+" 2>&1")
 		r.isRefusal(line, out, err, socket, "permission denied", "root")
 	}
 }

@@ -3,8 +3,11 @@
 package e2e
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,6 +19,7 @@ func (r *rig) stack() {
 	// The service was changed once, when it was given the token.
 	want := r.spec("docker service inspect -f '{{json .PreviousSpec}}' swarmdiag")
 	r.sh("docker service rm swarmdiag")
+	_, _ = r.try("docker rm --force swarmdiag") // where the part before this one did not get as far
 	deploy := "cd " + root(r.t) + " && " + documented(r.t, "SWARMDIAG_IMAGE=swarmdiag:latest docker stack deploy")
 	r.sh(deploy)
 	got := r.spec("docker service inspect -f '{{json .Spec}}' swarmdiag_agent")
@@ -33,13 +37,71 @@ func (r *rig) stack() {
 	r.sh("docker stack rm swarmdiag")
 }
 
-// spec reads a service's spec without its names.
+// spec reads a service's spec without its names, and without what one way writes down and the other leaves to Swarm as its default.
 func (r *rig) spec(line string) map[string]any {
 	r.t.Helper()
 	var spec map[string]any
 	if err := json.Unmarshal([]byte(r.sh(line)), &spec); err != nil {
 		r.t.Fatal(err)
 	}
+	task := spec["TaskTemplate"].(map[string]any)
+	container := task["ContainerSpec"].(map[string]any)
 	delete(spec, "Name")
+	for _, labels := range []map[string]any{spec, container} {
+		delete(labels, "Labels") // com.docker.stack
+	}
+	for _, like := range []struct {
+		in    map[string]any
+		key   string
+		plain string
+	}{
+		{container, "Init", "false"},
+		{container, "StopGracePeriod", "10000000000"},
+		{container, "Privileges", `{"CredentialSpec":null,"NoNewPrivileges":false,"SELinuxContext":null}`},
+		{container, "Privileges", `{"CredentialSpec":null,"SELinuxContext":null}`},
+		{task, "RestartPolicy", `{"Condition":"any","Delay":5000000000,"MaxAttempts":0}`},
+	} {
+		if text, err := json.Marshal(like.in[like.key]); err == nil && string(text) == like.plain {
+			delete(like.in, like.key)
+		}
+	}
+	environment := container["Env"].([]any)
+	slices.SortFunc(environment, func(a, b any) int { return cmp.Compare(a.(string), b.(string)) })
+	container["Mounts"] = r.hostFolders(container["Mounts"].([]any))
 	return spec
+}
+
+// hostFolders are the folders of the host in mounts, whether they are bound or are volumes that bind them: without the mounts
+// below them, with none added later, and read-only.
+func (r *rig) hostFolders(mounts []any) []string {
+	r.t.Helper()
+	var folders []string
+	for _, m := range mounts {
+		var mount struct {
+			Type, Source, Target string
+			ReadOnly             bool
+			BindOptions          struct{ NonRecursive bool }
+			VolumeOptions        struct {
+				NoCopy       bool
+				DriverConfig struct {
+					Name    string
+					Options struct{ Type, O, Device string }
+				}
+			}
+		}
+		text, err := json.Marshal(m)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if err := json.Unmarshal(text, &mount); err != nil {
+			r.t.Fatal(err)
+		}
+		source, volume := mount.Source, mount.VolumeOptions.DriverConfig
+		alone := mount.Type == "bind" && mount.BindOptions.NonRecursive
+		if mount.Type == "volume" && volume.Name == "local" && volume.Options.Type == "none" && volume.Options.O == "bind,private" {
+			source, alone = volume.Options.Device, mount.VolumeOptions.NoCopy
+		}
+		folders = append(folders, fmt.Sprintf("%s at %s, read-only %t, alone %t", source, mount.Target, mount.ReadOnly, alone))
+	}
+	return folders
 }
