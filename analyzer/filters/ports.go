@@ -63,7 +63,9 @@ func judgePorts(t *api.Task, n *Node) Verdict {
 }
 
 // saysTaken tells whether the scheduler found the task's port taken (manager/scheduler.HostPortFilter.Explain).
-func saysTaken(t *api.Task) bool { return strings.Contains(t.Status.Err, "host-mode port already in use") }
+func saysTaken(t *api.Task) bool {
+	return strings.Contains(t.Status.Err, "host-mode port already in use")
+}
 
 // hidesPorts tells whether the state's source does not show which ports a task was given.
 func hidesPorts(state *collector.State) bool {
