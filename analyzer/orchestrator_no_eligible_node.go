@@ -41,7 +41,7 @@ func (p *Pass) reportNoEligibleNode(rule *Rule, f *Followed) {
 		since = later(since, entered(t))
 	}
 	none := &Stuck{
-		Service: f.Service, State: stateNone, Since: since,
+		Service: f.Service, State: stateNone, Slots: f.Wanted, Since: since,
 		Overdue: since.Add(p.patience.threshold(f.Service, nil, stateNone)),
 	}
 	if !p.Due(none, true) {

@@ -49,7 +49,7 @@ func (p *Pass) diagnosis(rule *Rule, component Component, f *Followed, stuck []*
 	for _, entry := range stuck {
 		switch {
 		case entry.Task == nil:
-			d.missing++
+			d.missing += entry.Slots
 			continue
 		case d.Tasks == 0:
 			d.Task, d.Slot = entry.Task.ID, entry.Slot

@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ type Stuck struct {
 	Service *api.Service
 	Task    *api.Task // nil where no task exists
 	Slot    uint64
+	Slots   int    // how many slots without a task this is; zero with one
 	State   string // the task's state, none without a task, stopping for one that should end
 	// Since is when the slot was last as desired, or was made; Overdue is when its threshold passes.
 	Since, Overdue time.Time
@@ -140,10 +142,10 @@ func (p *Pass) missing(f *Followed, count int) {
 	if u := f.Service.UpdateStatus; u != nil {
 		since = later(since, at(u.StartedAt))
 	}
-	f.Stuck = append(f.Stuck, slices.Repeat([]*Stuck{{
-		Service: f.Service, State: stateNone, Since: since,
+	f.Stuck = append(f.Stuck, &Stuck{
+		Service: f.Service, State: stateNone, Slots: count, Since: since,
 		Overdue: since.Add(p.patience.threshold(f.Service, nil, stateNone)),
-	}}, count)...)
+	})
 }
 
 // missingOnNodes finds the nodes that should have a task of a global service and have none. A node is given the time
@@ -155,7 +157,7 @@ func (p *Pass) missingOnNodes(f *Followed, slots map[slotKey][]*api.Task) {
 		}
 		since := later(at(f.Service.Meta.CreatedAt), at(n.Meta.UpdatedAt))
 		f.Stuck = append(f.Stuck, &Stuck{
-			Service: f.Service, State: stateNone, Since: since,
+			Service: f.Service, State: stateNone, Slots: 1, Since: since,
 			Overdue: since.Add(p.patience.threshold(f.Service, nil, stateNone)),
 		})
 	}
@@ -183,9 +185,9 @@ func (p *Pass) stopping(s *api.Service, tasks []*api.Task) []*Stuck {
 func (p *Pass) wanted(s *api.Service) int {
 	switch mode := s.Spec.Mode.(type) {
 	case *api.ServiceSpec_Replicated:
-		return int(mode.Replicated.Replicas)
+		return int(min(mode.Replicated.Replicas, math.MaxInt32))
 	case *api.ServiceSpec_ReplicatedJob:
-		return int(mode.ReplicatedJob.TotalCompletions)
+		return int(min(mode.ReplicatedJob.TotalCompletions, math.MaxInt32))
 	}
 	wanted, active := 0, 0
 	for _, n := range p.Cluster.Nodes() {

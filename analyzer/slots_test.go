@@ -90,6 +90,7 @@ func TestASlotIsStuckOnlyPastTheThresholdOfItsState(t *testing.T) {
 		"a task that is assigned and nothing more":        {web(1), []*api.Task{taskOf(1, api.TaskStateAssigned, 11*time.Second)}, "agent assigned 1", 0},
 		"a pending task that a node would take":           {web(1), []*api.Task{taskOf(1, api.TaskStatePending, 11*time.Second)}, "scheduler pending 1", 0},
 		"a service without any task":                      {web(2), nil, "orchestrator none 0", 0},
+		"a service that wants more than anybody has":      {web(1 << 63), nil, "orchestrator none 0", 0},
 		"a service that wants none":                       {web(0), nil, "", 0},
 		"one slot of two without a task":                  {web(2), []*api.Task{taskOf(1, api.TaskStateRunning, time.Hour)}, "orchestrator none 0", 1},
 		"a slot that fails again and again":               {web(1), []*api.Task{taskOf(1, api.TaskStateFailed, 20*time.Second, ended("task: non-zero exit (1)")), taskOf(1, api.TaskStateStarting, time.Second)}, "agent starting 1", 0},

@@ -68,7 +68,7 @@ func componentOf(state string) Component {
 func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
 	byState := map[string]int{}
 	for _, s := range stuck {
-		byState[s.State]++
+		byState[s.State] += max(s.Slots, 1)
 	}
 	var held []string
 	for _, state := range slices.Sorted(maps.Keys(byState)) {
