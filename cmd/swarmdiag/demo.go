@@ -143,7 +143,10 @@ func (d *demo) startSwarm(ctx context.Context, group *errgroup.Group, dir string
 	})
 	select {
 	case socket := <-sockets:
-		if socket == "" {
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case socket == "":
 			return "", errors.New("the demo's swarm did not come up")
 		}
 		return socket, nil

@@ -35,6 +35,7 @@ func (e exitCode) Error() string { return fmt.Sprintf("exit status %d", int(e)) 
 
 // run is the whole program: args[0] is the name it was called by.
 func run(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr io.Writer) int {
+	signal.Ignore(syscall.SIGPIPE) // a write that fails ends the command in order
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := execute(ctx, args, stdin, stdout, stderr)
@@ -44,6 +45,8 @@ func run(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr
 		return 0
 	case errors.As(err, &code):
 		return int(code)
+	case errors.Is(err, syscall.EPIPE): // whoever read the output has had enough
+		return 1
 	}
 	fmt.Fprintln(stderr, "swarmdiag:", err)
 	return 1

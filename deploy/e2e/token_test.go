@@ -5,7 +5,6 @@ package e2e
 import (
 	"bufio"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -88,7 +87,21 @@ func (r *rig) diagnoses(a answer) analyzer.Result {
 	return result
 }
 
-// page of the diagnoses on the node that speaks, as a redirect says it.
+// willShow waits until a page shows the diagnoses wanted: an agent that began a moment ago may not have looked yet.
+func (r *rig) willShow(what string, want []analyzer.Diagnosis, page func() answer) {
+	r.t.Helper()
+	r.eventually(30*time.Second, func() error {
+		a := page()
+		var result analyzer.Result
+		if err := json.Unmarshal([]byte(a.text), &result); err != nil || len(result.Diagnoses) != len(want) {
+			return fmt.Errorf("%s: %d %s", what, a.status, a.text)
+		}
+		return nil
+	})
+	r.same(what, want, comparable(r.diagnoses(page())))
+}
+
+// speakingPage is the page of the diagnoses on the node that speaks, as a redirect says it.
 func (r *rig) speakingPage(node int) string {
 	return "http://" + r.Address(node) + ":" + agentPort + "/v1/diagnoses"
 }
@@ -123,14 +136,8 @@ func (r *rig) tokenOpens() {
 			r.t.Errorf("node %d, /metrics without a token: %d", node, a.status)
 		}
 	}
-	r.eventually(30*time.Second, func() error {
-		if a := r.fromBridge(manager, "/v1/diagnoses", token); strings.Count(a.text, `"service":`) < 2 {
-			return errors.New(a.text)
-		}
-		return nil
-	})
-	r.same("with the token", want, comparable(r.diagnoses(r.fromBridge(manager, "/v1/diagnoses", token))))
-	r.same("from loopback", want, comparable(r.diagnoses(r.fromLoopback(manager, "/v1/diagnoses"))))
+	r.willShow("with the token", want, func() answer { return r.fromBridge(manager, "/v1/diagnoses", token) })
+	r.willShow("from loopback", want, func() answer { return r.fromLoopback(manager, "/v1/diagnoses") })
 	for name, a := range map[string]answer{"with the token": r.fromBridge(worker, "/v1/diagnoses", token), "from loopback": r.fromLoopback(worker, "/v1/diagnoses")} {
 		if a.status != http.StatusTemporaryRedirect || a.location != r.speakingPage(manager) {
 			r.t.Errorf("the worker %s: %d %s %s", name, a.status, a.location, a.text)
