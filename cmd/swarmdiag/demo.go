@@ -75,10 +75,14 @@ func newDemoSwarm() *cobra.Command {
 				_, _ = io.Copy(io.Discard, cmd.InOrStdin()) // ends with the demo, however that ends
 				cancel()
 			}()
-			return embedded.Run(ctx, args[0], func(socket string) error {
+			err := embedded.Run(ctx, args[0], func(socket string) error {
 				_, err := fmt.Fprintln(cmd.OutOrStdout(), socket)
 				return err
 			})
+			if errors.Is(err, context.Canceled) {
+				return nil // interrupted while it started
+			}
+			return err
 		},
 	}
 }
