@@ -51,8 +51,8 @@ func TestEveryWayToLookAndToInstall(t *testing.T) {
 	part("an agent that polls says the same, in time", (*rig).polling)
 	part("nothing is written while agents watch and poll", (*rig).nothingIsWritten)
 
-	r.drainManager()
 	drained := time.Now()
+	r.drainManager()
 	part("the docker command knows its plugin", (*rig).plugin)
 	part("through contexts of a socket and of TLS", (*rig).contexts)
 	part("through a context of ssh", (*rig).ssh)
