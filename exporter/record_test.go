@@ -167,7 +167,7 @@ func TestRecord(t *testing.T) {
 				{at: 0, found: is(diagnosed(memory))}, {at: 10 * time.Second, silenced: is(diagnosed(memory))},
 				{at: 15 * time.Second, silenced: is(diagnosed(memory))},
 			},
-			want: []string{"0s stuck " + memory, "15s resolved " + memory + " lasted 10s by silenced by a label"},
+			want: []string{"0s stuck " + memory, "15s resolved " + memory + " lasted 10s by silenced by a label, and still stuck"},
 		},
 		{
 			name: "one of two causes that ends leaves the other",

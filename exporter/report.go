@@ -77,7 +77,9 @@ func (r *reporter) diagnosis(d *analyzer.Diagnosis) {
 	}
 	for _, check := range d.Check {
 		r.field("check", "$ "+check.Command)
-		r.field("", check.Shows)
+		for line := range strings.Lines(check.Shows) {
+			r.field("", strings.TrimSuffix(line, "\n"))
+		}
 		if !r.wide {
 			break
 		}

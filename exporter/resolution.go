@@ -32,7 +32,7 @@ func (s step) whatEnded(d *analyzer.Diagnosis, nodes func() []string) string {
 		return ""
 	}
 	if slices.ContainsFunc(s.result.Ignored, func(i analyzer.Diagnosis) bool { return i.ID == d.ID }) {
-		return "silenced by a label"
+		return "silenced by a label, and still stuck"
 	}
 	if isRemoved(d.Subject, s.after) {
 		return string(d.Subject.Kind) + " removed"

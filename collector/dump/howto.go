@@ -10,4 +10,5 @@ docker service ls -q | xargs -r docker service inspect > services.json
 docker network ls -q --no-trunc --filter scope=swarm | xargs -r docker network inspect > networks.json
 docker info --format '{{json .}}' > info.json
 docker volume ls -q | xargs -r docker volume inspect > volumes.json  # only where services mount cluster volumes
+cd ..
 `
