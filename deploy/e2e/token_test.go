@@ -109,7 +109,7 @@ func (r *rig) speakingPage(node int) string {
 // deployWithToken deploys as documented and gives the agents the token as documented.
 func (r *rig) deployWithToken() {
 	r.deploy()
-	r.sh(strings.Replace(documented(r.t, "openssl rand"), "openssl rand -hex 32", "echo "+token, 1))
+	r.sh("TOKEN=" + token + "\n" + documented(r.t, "printf %s"))
 	r.sh(documented(r.t, "docker service update", "--secret-add"))
 	r.eventually(time.Minute, func() error { return r.agentsRun("swarmdiag") })
 	r.eventually(30*time.Second, func() error { return r.speaks(manager) })
