@@ -38,11 +38,7 @@ func TestEveryWayToLookAndToInstall(t *testing.T) {
 	r.eventually(time.Minute, func() error { return r.nowFinds("too-large", "nowhere") })
 
 	part := func(name string, run func(*rig)) bool {
-		return t.Run(name, func(t *testing.T) {
-			inPart := *r
-			inPart.t = t
-			run(&inPart)
-		})
+		return t.Run(name, func(t *testing.T) { run(r.with(t)) })
 	}
 	if !part("the documented service with a token", (*rig).deployWithToken) {
 		t.FailNow() // what follows looks at these agents

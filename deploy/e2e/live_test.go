@@ -40,10 +40,10 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	}
 	planted = append(planted, r.createForOtherPlatform())
 
-	r.eventually(time.Minute, func() error { return r.allLogged(planted) })
+	r.eventually(time.Minute, func() error { return r.allSaid("stuck", planted) })
 	events := r.events()
 	for _, f := range planted {
-		t.Run(f.service+" is named", func(t *testing.T) { (&rig{r.Swarm, t, r.config, r.binary}).isNamed(f, events) })
+		t.Run(f.service+" is named", func(t *testing.T) { r.with(t).isNamed(f, events) })
 	}
 	for _, service := range wellServices {
 		if blamed := of(events, "stuck", service); len(blamed) > 0 {
@@ -51,9 +51,9 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 		}
 	}
 	t.Run("the Engine API and the control socket give the same diagnoses", func(t *testing.T) {
-		(&rig{r.Swarm, t, r.config, r.binary}).bothSourcesAgree()
+		r.with(t).bothSourcesAgree()
 	})
-	t.Run("metrics count every stuck task", func(t *testing.T) { (&rig{r.Swarm, t, r.config, r.binary}).metricsCount(planted) })
+	t.Run("metrics count every stuck task", func(t *testing.T) { r.with(t).metricsCount(planted) })
 
 	for _, f := range planted {
 		if f.healByAPI != nil {
@@ -62,7 +62,7 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 			r.sh(f.heal)
 		}
 	}
-	r.eventually(2*time.Minute, func() error { return r.allResolved(planted) })
+	r.eventually(2*time.Minute, func() error { return r.allSaid("resolved", planted) })
 	events = r.events()
 	for _, f := range planted {
 		if n := len(of(events, "stuck", f.service)); n != 1 {
@@ -76,10 +76,10 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 		t.Errorf("after all is healed why exits with %d and finds %s", status, causes(result))
 	}
 	t.Run("a node that takes no tasks is named, with which of the three", func(t *testing.T) {
-		(&rig{r.Swarm, t, r.config, r.binary}).unavailableNode()
+		r.with(t).unavailableNode()
 	})
 	t.Run("with the leader drained an agent on a follower speaks", func(t *testing.T) {
-		(&rig{r.Swarm, t, r.config, r.binary}).drainedLeader()
+		r.with(t).drainedLeader()
 	})
 }
 
@@ -128,30 +128,17 @@ func (r *rig) post(path, body string) {
 	}
 }
 
-func (r *rig) allLogged(planted []fault) error {
+// allSaid tells for which of the services there is no line of a kind yet.
+func (r *rig) allSaid(kind string, planted []fault) error {
 	events := r.events()
 	var missing []string
 	for _, f := range planted {
-		if len(of(events, "stuck", f.service)) == 0 {
+		if len(of(events, kind, f.service)) == 0 {
 			missing = append(missing, f.service)
 		}
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("no stuck line for %s", strings.Join(missing, ", "))
-	}
-	return nil
-}
-
-func (r *rig) allResolved(planted []fault) error {
-	events := r.events()
-	var missing []string
-	for _, f := range planted {
-		if len(of(events, "resolved", f.service)) == 0 {
-			missing = append(missing, f.service)
-		}
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("not resolved: %s\n%s", strings.Join(missing, ", "), r.docker(1, "service", "ls"))
+		return fmt.Errorf("no %s line for %s\n%s", kind, strings.Join(missing, ", "), r.docker(1, "service", "ls"))
 	}
 	return nil
 }

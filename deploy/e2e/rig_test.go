@@ -39,6 +39,13 @@ type rig struct {
 	binary string
 }
 
+// with is the same rig for a part of the test.
+func (r *rig) with(t *testing.T) *rig {
+	part := *r
+	part.t = t
+	return &part
+}
+
 func newRig(t *testing.T, name string) *rig {
 	return bringUp(t, testbed.Options{
 		Name: name, Nodes: nodes, Managers: managers,
