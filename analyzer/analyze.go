@@ -73,5 +73,13 @@ func (p *Pass) blind() {
 		if n.Description != nil && n.Description.Platform != nil && n.Description.Platform.OS == "windows" {
 			p.result.Blind = append(p.result.Blind, fmt.Sprintf("node %s runs Windows: it is judged by what the managers say of it alone", n.Name))
 		}
+		if label, set := n.Spec.Annotations.Labels[labelMaintenance]; set {
+			if _, err := time.Parse(time.RFC3339, label); err != nil {
+				p.result.Blind = append(p.result.Blind, fmt.Sprintf("label %s of node %s is not used: want a time such as 2026-01-31T18:00:00Z, not %q", labelMaintenance, n.Name, label))
+			}
+		}
+	}
+	for _, f := range p.Services {
+		p.result.Blind = append(p.result.Blind, wrongLabels(f.Service)...)
 	}
 }

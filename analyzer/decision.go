@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
 
@@ -14,6 +15,8 @@ import (
 type Waiting struct {
 	Pass    *Pass
 	Service *api.Service // nil for a task that belongs to none: a container that attaches to a network
+	// Replicas is how many tasks the service should have.
+	Replicas int
 	// Tasks are all that wait so, the longest waiting first.
 	Tasks []*api.Task
 	// Rows is the matrix; Wanted are the rows of the nodes that constraints, platform and plugins leave,
@@ -51,6 +54,9 @@ func (w *Waiting) decide() {
 	}
 	nearest := slices.MinFunc(w.Eligible, w.compare)
 	w.Nearest = &nearest
+	if nearest.Verdicts[filters.Volumes] == filters.Unknown && strings.Contains(w.Task().Status.Err, csiRefusal) {
+		w.Reasons = append(w.Reasons, filters.Reason{Filter: filters.Volumes})
+	}
 	for _, filter := range nearest.Verdicts.Fails() {
 		if filter != filters.Resources {
 			w.Reasons = append(w.Reasons, filters.Reason{Filter: filter})
@@ -61,6 +67,9 @@ func (w *Waiting) decide() {
 		}
 	}
 }
+
+// csiRefusal begins the words of swarmkit's filter of cluster volumes (manager/scheduler.VolumesFilter.Explain).
+const csiRefusal = "cannot fulfill requested CSI volume mounts"
 
 func without(rows []filters.Row, filter filters.Name) []filters.Row {
 	var left []filters.Row

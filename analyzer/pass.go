@@ -19,6 +19,8 @@ type Pass struct {
 
 	patience Patience
 	result   *Result
+	// afterStops is the cluster without the tasks that are stopping; nil until it is asked for.
+	afterStops *filters.Cluster
 }
 
 func newPass(state *collector.State, now time.Time, patience Patience) *Pass {

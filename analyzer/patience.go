@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +43,7 @@ func (p *Patience) Set(assignment string) error {
 		return fmt.Errorf("threshold %q: want STATE=DURATION, such as pending=30s", assignment)
 	}
 	if !slices.Contains(states, state) {
-		return fmt.Errorf("threshold %q: no such state; there are %s", assignment, strings.Join(states, ", "))
+		return fmt.Errorf("threshold %q: the states are %s", assignment, strings.Join(states, ", "))
 	}
 	duration, err := time.ParseDuration(value)
 	if err != nil || duration < 0 {
@@ -53,6 +54,22 @@ func (p *Patience) Set(assignment string) error {
 	}
 	p.thresholds[state] = duration
 	return nil
+}
+
+// wrongLabels tells which labels of the service set a threshold and cannot.
+func wrongLabels(s *api.Service) []string {
+	var wrong []string
+	labels := s.Spec.Annotations.Labels
+	for _, label := range slices.Sorted(maps.Keys(labels)) {
+		state, sets := strings.CutPrefix(label, labelThreshold)
+		if !sets {
+			continue
+		}
+		if err := new(Patience).Set(state + "=" + labels[label]); err != nil {
+			wrong = append(wrong, fmt.Sprintf("label %s of service %s is not used: %v", label, s.Spec.Annotations.Name, err))
+		}
+	}
+	return wrong
 }
 
 // threshold is how long a task of the service may be in the state: by the service's label, by what the operator set,

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,29 +15,59 @@ import (
 // explainPending finds why no node takes the pending tasks of a service: once for each version of its spec, and for
 // preassigned tasks once for each node.
 func (p *Pass) explainPending(f *Followed) {
-	waiting := map[string]*Waiting{} // by spec version and node
-	entries := map[*Waiting][]*Stuck{}
+	entries := map[string][]*Stuck{} // by spec version and node
 	for _, s := range f.Stuck {
-		if s.State != stateOfPending || !p.Due(s, true) {
+		if s.State == stateOfPending {
+			key := specKey(s.Task) + s.Task.NodeID
+			entries[key] = append(entries[key], s)
+		}
+	}
+	waiting := map[*Waiting][]*Stuck{}
+	for _, stuck := range entries {
+		w := p.await(f, stuck)
+		if w.rule == nil {
 			continue
 		}
-		key := specKey(s.Task) + s.Task.NodeID
-		w := waiting[key]
-		if w == nil {
-			w = &Waiting{Pass: p, Service: f.Service, Tasks: []*api.Task{s.Task}, Rows: p.Cluster.Judge(s.Task)}
-			w.decide()
-			w.explain()
-			waiting[key] = w
+		if due := p.dueAlike(w, stuck); len(due) > 0 {
+			waiting[w] = due
 		}
-		entries[w] = append(entries[w], s)
 	}
 	for _, alike := range p.alike(waiting) {
 		var stuck []*Stuck
 		for _, w := range alike {
-			stuck = append(stuck, entries[w]...)
+			stuck = append(stuck, waiting[w]...)
 		}
 		p.explainAlike(f, alike, stuck)
 	}
+}
+
+// await judges pending tasks that are equal in all that filters look at.
+func (p *Pass) await(f *Followed, stuck []*Stuck) *Waiting {
+	w := &Waiting{Pass: p, Service: f.Service, Replicas: f.Wanted}
+	for _, entry := range stuck {
+		w.Tasks = append(w.Tasks, entry.Task)
+	}
+	slices.SortFunc(w.Tasks, compareAge)
+	w.Rows = p.Cluster.Judge(w.Task())
+	w.decide()
+	w.explain()
+	return w
+}
+
+// dueAlike returns the entries that count now. That no node takes them proves the cause, unless a node will once tasks
+// that are stopping have ended: then it is no fault before their time is up.
+func (p *Pass) dueAlike(w *Waiting, stuck []*Stuck) []*Stuck {
+	until, waits := p.fitsAfterStops(w.Task())
+	var due []*Stuck
+	for _, s := range stuck {
+		if waits {
+			s.Overdue = later(s.Overdue, until)
+		}
+		if p.Due(s, !waits) {
+			due = append(due, s)
+		}
+	}
+	return due
 }
 
 const stateOfPending = "pending"
@@ -50,22 +81,27 @@ func specKey(t *api.Task) string {
 }
 
 // alike puts together what is one fault: the same spec, cause and shape, on however many nodes of a global service.
-func (p *Pass) alike(waiting map[string]*Waiting) [][]*Waiting {
+func (p *Pass) alike(waiting map[*Waiting][]*Stuck) [][]*Waiting {
 	groups := map[string][]*Waiting{}
-	for _, w := range waiting {
-		if w.rule == nil {
-			continue
-		}
+	for w := range waiting {
 		key := fmt.Sprint(isCurrent(w.Service, w.Task()), w.rule.Cause, w.finding.Shape)
 		groups[key] = append(groups[key], w)
 	}
 	sorted := make([][]*Waiting, 0, len(groups))
 	for _, group := range groups {
-		slices.SortFunc(group, func(a, b *Waiting) int { return compareAge(a.Task(), b.Task()) })
+		slices.SortFunc(group, compareNearest)
 		sorted = append(sorted, group)
 	}
 	slices.SortFunc(sorted, func(a, b []*Waiting) int { return compareAge(a[0].Task(), b[0].Task()) })
 	return sorted
+}
+
+// compareNearest puts the waiting whose nearest node comes closest first; of tasks without one the older.
+func compareNearest(a, b *Waiting) int {
+	if a.Nearest != nil && b.Nearest != nil {
+		return cmp.Or(a.compare(*a.Nearest, *b.Nearest), compareAge(a.Task(), b.Task()))
+	}
+	return compareAge(a.Task(), b.Task())
 }
 
 // explain asks the rule of the first reason. There is none where a node would take the task, or where there is no node at all.
@@ -76,13 +112,13 @@ func (w *Waiting) explain() {
 	}
 }
 
-// explainAlike reports one diagnosis; the evidence is that of the task that waits longest.
+// explainAlike reports one diagnosis; the evidence is that of the node that comes closest.
 func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 	w := alike[0]
 	slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
 	rule, finding := w.rule, w.finding
 	if more := len(alike) - 1; more > 0 {
-		finding.Summary += fmt.Sprintf("; so it is on %s", count(more, "more node"))
+		finding.Summary += fmt.Sprintf("; the same cause keeps it from %s", count(more, "more node"))
 	}
 	p.Report(rule, rule.Component, f, stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = w.Task().Status.Err
@@ -104,7 +140,7 @@ func nearest(w *Waiting) *Nearest {
 	if w.Nearest == nil {
 		return nil
 	}
-	n := &Nearest{Node: w.Nearest.Node.Name}
+	n := &Nearest{Node: w.Nearest.Node.Name, Fails: []string{}}
 	for _, filter := range w.Nearest.Verdicts.Fails() {
 		n.Fails = append(n.Fails, filter.String())
 	}

@@ -31,29 +31,32 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 		Asked: &asked, Free: &free, Short: new(w.Nearest.Short(w.Task())[what]), Total: new(node.Total(what)),
 		Holders: holders(w, node, what),
 	}
-	finding := Finding{Shape: shape, Evidence: []Evidence{evidence}, Check: resourceChecks(w, what)}
+	finding := Finding{Shape: shape, Evidence: []Evidence{evidence}, Check: resourceChecks(w, what, shape)}
 	asks := fmt.Sprintf("each task reserves %s", amount(what, asked))
 	nearest := fmt.Sprintf("%s comes closest with %s free, short by %s", node.Name, figure(what, free), figure(what, *evidence.Short))
-	switch shape {
-	case notAdvertised:
+	switch {
+	case w.Task().NodeID != "" && shape != notAdvertised:
+		finding.Summary = fmt.Sprintf("%s; %s, where it has to run, has %s free of %s, short by %s",
+			asks, node.Name, figure(what, free), figure(what, *evidence.Total), figure(what, *evidence.Short))
+	case shape == notAdvertised:
 		finding.Summary = fmt.Sprintf("%s, and no eligible node offers that kind", asks)
 		finding.Evidence[0].Found, finding.Evidence[0].Hint = offeredKinds(w, what)
 		if hint := finding.Evidence[0].Hint; hint != "" {
 			finding.Summary += "; " + hint
 		}
-	case tooLarge:
+	case shape == tooLarge:
 		largest := largestTotal(w.Eligible, what)
 		finding.Summary = fmt.Sprintf("%s, more than any eligible node has in all (%s has most, %s); %s",
 			asks, largest.Name, figure(what, largest.Total(what)), nearest)
-	case exhausted:
+	case shape == exhausted:
 		finding.Summary = fmt.Sprintf("%s, more than is free on all eligible nodes together (%s on %s); %s",
 			asks, figure(what, freeSum(w.Eligible, what)), count(len(w.Eligible), "node"), nearest)
-	case fragmented:
+	case shape == fragmented:
 		finding.Summary = fmt.Sprintf("%s, and with %s free in all no node that passes the rest has that much; %s",
 			asks, figure(what, freeSum(w.Eligible, what)), nearest)
 	}
 	if h := evidence.Holders; len(h) > 0 {
-		finding.Summary += fmt.Sprintf("; %s holds the most there (%s%s)", h[0].Service, figure(what, h[0].Amount), stopping(h[0]))
+		finding.Summary += fmt.Sprintf("; %s holds the most there (%s%s)", h[0].Service, figure(what, h[0].Amount), w.Pass.stopNote(w.Pass.State.Task(h[0].Task)))
 	}
 	return finding
 }
@@ -94,14 +97,6 @@ func freeSum(rows []filters.Row, what string) float64 {
 		sum += max(row.Node.Free(what), 0)
 	}
 	return sum
-}
-
-// stopping says of a holder that should have ended that it should.
-func stopping(h Holder) string {
-	if h.Stopping {
-		return ", a task that should have stopped"
-	}
-	return ""
 }
 
 func holders(w *Waiting, node *filters.Node, what string) []Holder {
@@ -150,7 +145,8 @@ func offeredKinds(w *Waiting, what string) (found []Found, hint string) {
 	return foundIn(kinds), hint
 }
 
-func resourceChecks(w *Waiting, what string) []Check {
+// resourceChecks show what the node has in all and what its tasks hold of it: first the one that the shape is about.
+func resourceChecks(w *Waiting, what, shape string) []Check {
 	node := w.Nearest.Node
 	var checks []Check
 	switch what {
@@ -185,7 +181,11 @@ func resourceChecks(w *Waiting, what string) []Check {
 		command += " " + h.Task.ID
 		shows = append(shows, strconv.FormatFloat(h.Amount*scale, 'f', 0, 64))
 	}
-	return append(checks, Check{Command: command, Shows: strings.Join(shows, "\n")})
+	checks = append(checks, Check{Command: command, Shows: strings.Join(shows, "\n")})
+	if shape == exhausted || shape == fragmented {
+		slices.Reverse(checks)
+	}
+	return checks
 }
 
 func whyResource(w *Waiting, reason filters.Reason, rows []filters.Row) []string {

@@ -19,24 +19,29 @@ of a task, whatever its type.
 
 Activate the volume (docker volume update --availability active), wait for its driver to create it, stop the task that uses it,
 or make the cluster volume the last mount of the service.`,
+	Infers:  []string{"volumes"},
 	Rejects: rejectedBy(filters.Volumes),
 	Explain: explainVolumes,
 	Why:     whyVolumes,
 })
 
 func explainVolumes(w *Waiting, _ filters.Reason) Finding {
+	if w.Nearest.Verdicts[filters.Volumes] == filters.Unknown {
+		return explainUnseenVolumes(w)
+	}
 	refusals, skipped := w.Pass.Cluster.VolumeRefusals(w.Task(), w.Nearest.Node)
 	finding := Finding{}
 	var why []string
 	for _, r := range refusals {
-		evidence := Evidence{What: "volume", Wanted: r.Source, Node: w.Nearest.Node.Name, Hint: r.Why}
-		if r.Volume == nil {
-			evidence.Hint = notCreated(w.Pass, r.Source)
-		} else if r.Why != "" {
-			finding.Check = append(finding.Check, volumeCheck(r.Volume))
+		evidence, volume := Evidence{What: "volume", Wanted: r.Source, Node: w.Nearest.Node.Name, Hint: r.Why}, r.Volume
+		if volume == nil {
+			evidence.Hint, volume = notCreated(w.Pass, r.Source)
 		}
 		if evidence.Hint != "" {
 			why = append(why, fmt.Sprintf("%s: %s", r.Source, evidence.Hint))
+			if volume != nil {
+				finding.Check = append(finding.Check, volumeCheck(volume))
+			}
 		}
 		finding.Evidence = append(finding.Evidence, evidence)
 	}
@@ -50,18 +55,38 @@ func explainVolumes(w *Waiting, _ filters.Reason) Finding {
 	return finding
 }
 
-// volumeCheck shows what refuses a volume: its availability, or how it may be shared.
+// explainUnseenVolumes goes by Docker's word alone.
+func explainUnseenVolumes(w *Waiting) Finding {
+	finding := Finding{Check: []Check{mountCheck(w)}}
+	var names []string
+	for _, m := range filters.ClusterMounts(w.Task()) {
+		names = append(names, m.Source)
+		finding.Evidence = append(finding.Evidence, Evidence{What: "volume", Wanted: m.Source, Hint: "which cluster volumes there are could not be seen"})
+	}
+	finding.Summary = fmt.Sprintf("Docker finds no node that can use its cluster volume (%s), and the volumes could not be seen", list(names))
+	return finding
+}
+
+// volumeCheck shows what refuses a volume: that it is not created, its availability, or how it may be shared.
 func volumeCheck(v *api.Volume) Check {
-	if mode := v.Spec.AccessMode; v.Spec.Availability == api.VolumeAvailabilityActive && mode != nil {
+	created := v.VolumeInfo != nil && v.VolumeInfo.VolumeID != ""
+	if mode := v.Spec.AccessMode; created && v.Spec.Availability == api.VolumeAvailabilityActive && mode != nil {
 		scopes := map[api.VolumeAccessMode_Scope]string{api.VolumeScopeSingleNode: "single", api.VolumeScopeMultiNode: "multi"}
 		return Check{
 			Command: "docker volume inspect -f '{{.ClusterVolume.Spec.AccessMode.Scope}} {{.ClusterVolume.Spec.AccessMode.Sharing}}' " + quote(volumeName(v)),
 			Shows:   scopes[mode.Scope] + " " + strings.ReplaceAll(strings.ToLower(mode.Sharing.String()), "_", ""),
 		}
 	}
+	availability := strings.ToLower(v.Spec.Availability.String())
+	if !created {
+		return Check{
+			Command: "docker volume inspect -f '{{.ClusterVolume.Spec.Availability}}{{with .ClusterVolume.Info}} {{.VolumeID}}{{end}}' " + quote(volumeName(v)),
+			Shows:   availability,
+		}
+	}
 	return Check{
 		Command: "docker volume inspect -f '{{.ClusterVolume.Spec.Availability}}' " + quote(volumeName(v)),
-		Shows:   strings.ToLower(v.Spec.Availability.String()),
+		Shows:   availability,
 	}
 }
 
@@ -77,18 +102,23 @@ func mountCheck(w *Waiting) Check {
 	}
 }
 
-// notCreated tells what is known of a volume or group that the scheduler does not see.
-func notCreated(p *Pass, source string) string {
+// notCreated tells what is known of a volume or group that the scheduler does not see, and which volume that is.
+func notCreated(p *Pass, source string) (why string, volume *api.Volume) {
 	group, isGroup := strings.CutPrefix(source, "group:")
 	for v := range p.State.Volumes() {
-		if !isGroup && v.Spec.Annotations.Name == source || isGroup && v.Spec.Group == group {
-			return "its driver has not created it yet"
+		if isGroup && v.Spec.Group != group || !isGroup && volumeName(v) != source {
+			continue
 		}
+		why = "its driver has not created it yet"
+		if v.Spec.Availability != api.VolumeAvailabilityActive {
+			why += ", and its availability is " + strings.ToLower(v.Spec.Availability.String())
+		}
+		return why, v
 	}
 	if isGroup {
-		return "no cluster volume is in this group"
+		return "no cluster volume is in this group", nil
 	}
-	return "no cluster volume has this name"
+	return "no cluster volume has this name", nil
 }
 
 func whyVolumes(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
@@ -98,7 +128,8 @@ func whyVolumes(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 		for _, r := range refusals {
 			switch {
 			case r.Volume == nil:
-				why = append(why, fmt.Sprintf("%s: %s: %s", row.Node.Name, r.Source, notCreated(w.Pass, r.Source)))
+				missing, _ := notCreated(w.Pass, r.Source)
+				why = append(why, fmt.Sprintf("%s: %s: %s", row.Node.Name, r.Source, missing))
 			case r.Why != "":
 				why = append(why, fmt.Sprintf("%s: %s: %s", row.Node.Name, volumeName(r.Volume), r.Why))
 			}

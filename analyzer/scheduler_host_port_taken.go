@@ -1,7 +1,9 @@
 package analyzer
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -28,29 +30,26 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 	finding := Finding{Evidence: []Evidence{}}
 	var held []string
 	for port := range filters.HostPorts(w.Task()) {
+		var tasks []*api.Task
 		evidence := Evidence{What: "host-port", Wanted: portName(port)}
-		own := false
 		for _, row := range w.Eligible {
 			for _, t := range row.Node.PortHolders(w.Task(), port) {
+				tasks = append(tasks, t)
 				evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1, Stopping: !isLive(t)})
-				own = own || t.ServiceID == w.Task().ServiceID
 			}
 		}
-		if len(evidence.Holders) == 0 {
+		if len(tasks) == 0 {
 			continue
 		}
-		first := evidence.Holders[0]
-		held = append(held, fmt.Sprintf("%s is held on %s by %s (task %s%s)", portName(port), first.Node, first.Service, first.Task, stopping(first)))
-		if more := len(evidence.Holders) - 1; more > 0 {
-			held[len(held)-1] += fmt.Sprintf(" and on %s alike", count(more, "more node"))
-		}
-		if own && isStartFirst(w.Service) {
+		held = append(held, portName(port)+" is held by "+portHolders(w, tasks))
+		isOwn := func(t *api.Task) bool { return t.ServiceID == w.Task().ServiceID }
+		if slices.ContainsFunc(tasks, isOwn) && isStartFirst(w.Service) {
 			evidence.Hint = "the holder is the service's own old task, which stops only after the new one runs (update order start-first)"
 			held[len(held)-1] += "; " + evidence.Hint
 		}
+		finding.Check = append(finding.Check, portCheck(w, port, evidence.Holders[0]))
 		evidence.Holders = evidence.Holders[:min(len(evidence.Holders), most)]
 		finding.Evidence = append(finding.Evidence, evidence)
-		finding.Check = append(finding.Check, portCheck(w, port, first))
 	}
 	where := "on every eligible node"
 	if holding := len(w.Eligible) - len(without(w.Eligible, filters.HostPort)); holding < len(w.Eligible) {
@@ -58,6 +57,25 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 	}
 	finding.Summary = fmt.Sprintf("publishes a port in host mode that is taken %s: %s", where, strings.Join(held, "; "))
 	return finding
+}
+
+// portHolders names each service that holds a port and its nodes: "web on node-1, node-2 and api on node-3".
+func portHolders(w *Waiting, tasks []*api.Task) string {
+	var services []string
+	nodes, late := map[string][]string{}, map[string]string{}
+	for _, t := range tasks {
+		name := serviceName(w.Pass, t)
+		if !slices.Contains(services, name) {
+			services = append(services, name)
+		}
+		nodes[name] = append(nodes[name], w.Pass.Cluster.Node(t.NodeID).Name)
+		late[name] = cmp.Or(late[name], w.Pass.stopNote(t))
+	}
+	var each []string
+	for _, name := range services {
+		each = append(each, fmt.Sprintf("%s on %s%s", name, list(nodes[name]), late[name]))
+	}
+	return strings.Join(each[:min(len(each), most)], " and ")
 }
 
 func isStartFirst(s *api.Service) bool {
@@ -73,10 +91,7 @@ func portCheck(w *Waiting, port *api.PortConfig, holder Holder) Check {
 	t := w.Pass.State.Task(holder.Task)
 	s := w.Pass.State.Service(t.ServiceID)
 	if s == nil {
-		return Check{
-			Command: "docker inspect --type task -f '{{.Status.State}} {{.DesiredState}}' " + t.ID,
-			Shows:   stateOf(t) + " " + desiredOf(t),
-		}
+		return taskCheck(t)
 	}
 	shows := []string{portName(port) + " host"}
 	if s.Endpoint != nil {

@@ -22,11 +22,7 @@ Raise the limit, lower the replicas, make another node eligible, or use update o
 
 func explainMaxReplicas(w *Waiting, _ filters.Reason) Finding {
 	limit, eligible := w.Task().Spec.Placement.MaxReplicas, len(w.Eligible)
-	room, node := limit*uint64(eligible), w.Nearest.Node
-	wanted := 0
-	if w.Service != nil {
-		wanted = w.Pass.wanted(w.Service)
-	}
+	room, wanted, node := limit*uint64(eligible), w.Replicas, w.Nearest.Node
 	evidence := Evidence{
 		What: "replicas", Node: node.Name, Asked: new(float64(wanted)), Free: new(float64(room)),
 		Short: new(max(float64(wanted)-float64(room), 0)), Wanted: fmt.Sprintf("%d per node", limit),

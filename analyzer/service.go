@@ -7,11 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gogo/protobuf/proto"
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/api/defaults"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
-	"github.com/swarmdiag/swarmdiag/collector"
 )
 
 const (
@@ -60,22 +60,28 @@ func (p *Pass) diagnosis(rule *Rule, component Component, f *Followed, stuck []*
 	if first.State == stateStopping {
 		d.State = stateOf(first.Task)
 	}
-	d.Summary = d.Service + ": " + finding.Summary
+	current := isCurrent(s, first.Task)
+	d.Summary = d.Service + ": "
 	if d.Impact == Down {
-		d.Summary = d.Service + " is down: " + finding.Summary
+		d.Summary = d.Service + " is down: "
 	}
-	d.ID = identify(&d, isCurrent(s, first.Task))
+	if !current {
+		d.Summary += "with a former spec of the service, "
+	}
+	d.Summary += finding.Summary
+	d.ID = identify(&d, current)
 	p.doubt(rule, &d)
 	return d
 }
 
-// doubt lowers the confidence where the source hides a field that the rule infers.
+// doubt lowers the confidence where the source hides, or could not give, what the rule infers.
 func (p *Pass) doubt(rule *Rule, d *Diagnosis) {
 	for _, field := range rule.Infers {
-		i := slices.IndexFunc(p.State.Hides, func(g collector.Gap) bool { return g.What == field })
-		if i >= 0 {
-			d.Confidence = Likely
-			d.Blind = append(d.Blind, field+": "+p.State.Hides[i].Why)
+		for _, gap := range slices.Concat(p.State.Hides, p.State.Gaps) {
+			if gap.What == field {
+				d.Confidence = Likely
+				d.Blind = append(d.Blind, field+": "+gap.Why)
+			}
 		}
 	}
 }
@@ -91,9 +97,17 @@ func identify(d *Diagnosis, current bool) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// isCurrent tells whether the task has today's spec of the service; a missing task is one of today's.
+// isCurrent tells whether the task is what today's spec of the service asks for; a missing task is one of today's. A task
+// of a former version whose update changed nothing of the task is (manager/orchestrator.IsTaskDirty).
 func isCurrent(s *api.Service, t *api.Task) bool {
-	return t == nil || s.SpecVersion == nil || t.SpecVersion == nil || t.SpecVersion.Index == s.SpecVersion.Index
+	if t == nil || s.SpecVersion == nil || t.SpecVersion == nil || t.SpecVersion.Index == s.SpecVersion.Index {
+		return true
+	}
+	was, endpoint := &t.Spec, s.Spec.Endpoint
+	if s.PreviousSpecVersion != nil && t.SpecVersion.Index == s.PreviousSpecVersion.Index {
+		was, endpoint = &s.PreviousSpec.Task, s.PreviousSpec.Endpoint // here the values that are never kept leave a mark
+	}
+	return proto.Equal(was, &s.Spec.Task) && proto.Equal(endpoint, s.Spec.Endpoint)
 }
 
 func impact(f *Followed) Impact {

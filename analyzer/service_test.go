@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/moby/swarmkit/v2/api"
 )
 
@@ -86,5 +87,59 @@ func TestTheStackIsTheLabelOfDockerStackDeploy(t *testing.T) {
 	result := stuckWeb(t, 1, 0, func(s *api.Service) { s.Spec.Annotations.Labels["com.docker.stack.namespace"] = "shop" })
 	if d := result.Diagnoses[0]; d.Stack != "shop" || d.Summary[:12] != "web is down:" {
 		t.Errorf("stack %q, summary %q", d.Stack, d.Summary)
+	}
+}
+
+func TestATaskOfAFormerVersionIsCurrentWhereTheUpdateChangedNothingOfIt(t *testing.T) {
+	t.Parallel()
+	spec := func(image string) api.TaskSpec {
+		return api.TaskSpec{Runtime: &api.TaskSpec_Container{Container: &api.ContainerSpec{Image: image}}}
+	}
+	updated := func(before, now string) *api.Service {
+		return web(1, func(s *api.Service) {
+			s.PreviousSpec = &api.ServiceSpec{Annotations: s.Spec.Annotations, Task: spec(before)}
+			s.Spec.Task, s.PreviousSpecVersion = spec(now), &api.Version{Index: 1}
+		})
+	}
+	port := func(s *api.Service) *api.Service {
+		s.Spec.Endpoint = &api.EndpointSpec{Ports: []*api.PortConfig{{PublishedPort: 80}}}
+		return s
+	}
+	for name, c := range map[string]struct {
+		service *api.Service
+		version uint64
+		image   string
+		want    bool
+	}{
+		"the same version":                          {updated("a", "b"), 2, "b", true},
+		"an update of a label alone":                {updated("a", "a"), 1, "a", true},
+		"an update of the task":                     {updated("a", "b"), 1, "a", false},
+		"an update of the published ports":          {port(updated("a", "a")), 1, "a", false},
+		"two updates of a label":                    {updated("a", "a"), 0, "a", true},
+		"two updates, of which the last is a label": {updated("b", "b"), 0, "a", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			task := &api.Task{Spec: spec(c.image), SpecVersion: &api.Version{Index: c.version}}
+			if got := isCurrent(c.service, task); got != c.want {
+				t.Errorf("isCurrent: %t, want %t", got, c.want)
+			}
+		})
+	}
+}
+
+func TestALabelOfOursThatCannotBeUsedIsSaid(t *testing.T) {
+	t.Parallel()
+	node := readyNode("node-2")
+	node.Spec.Annotations.Labels = map[string]string{"swarmdiag.maintenance": "tomorrow"}
+	service := web(0, func(s *api.Service) {
+		s.Spec.Annotations.Labels = map[string]string{"swarmdiag.threshold.pending": "soon", "swarmdiag.threshold.new": "5s"}
+	})
+	want := []string{
+		`label swarmdiag.maintenance of node node-2 is not used: want a time such as 2026-01-31T18:00:00Z, not "tomorrow"`,
+		`label swarmdiag.threshold.pending of service web is not used: threshold "pending=soon": want a duration of zero or more, such as 30s`,
+	}
+	if diff := cmp.Diff(want, Analyze(stateWith(t, service, node), epoch, Patience{}).Blind); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

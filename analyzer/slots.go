@@ -21,7 +21,8 @@ type Stuck struct {
 	// Since is when the slot was last as desired, or was made; Overdue is when its threshold passes.
 	Since, Overdue time.Time
 
-	explained bool
+	// failing is true where tasks of the slot have failed since it was last as desired.
+	failing, explained bool
 }
 
 // slotKey is what the orchestrator fills: a slot, or for a global service a node.
@@ -32,8 +33,8 @@ type slotKey struct {
 
 // follow looks at the slots of a service: how many run, how many should, and which are stuck.
 func (p *Pass) follow(s *api.Service, tasks []*api.Task) *Followed {
-	f := &Followed{Service: s, Tasks: tasks, Wanted: p.wanted(s)}
 	filled, slots := 0, groupBySlot(s, tasks)
+	f := &Followed{Service: s, Tasks: tasks, Wanted: p.wanted(s, slots)}
 	for _, key := range sortedSlots(slots) {
 		if isFilled, runs := p.followSlot(f, key, slots[key]); isFilled {
 			filled++
@@ -88,7 +89,7 @@ func (p *Pass) followSlot(f *Followed, key slotKey, tasks []*api.Task) (filled, 
 // stuck makes an entry for a slot in a state other than the desired one.
 func (p *Pass) stuck(s *api.Service, t *api.Task, key slotKey, tasks []*api.Task, state string) *Stuck {
 	since, failing := history(s, t, tasks)
-	from := since
+	from := later(since, created(t))
 	if t.Status.State > api.TaskStatePending {
 		from = later(since, entered(t))
 	}
@@ -98,7 +99,7 @@ func (p *Pass) stuck(s *api.Service, t *api.Task, key slotKey, tasks []*api.Task
 			overdue = early
 		}
 	}
-	return &Stuck{Service: s, Task: t, Slot: key.slot, State: state, Since: since, Overdue: overdue}
+	return &Stuck{Service: s, Task: t, Slot: key.slot, State: state, Since: since, Overdue: overdue, failing: failing}
 }
 
 // history tells when the slot was last as desired, or else was made, and whether its tasks have failed since.
@@ -152,7 +153,7 @@ func (p *Pass) missing(f *Followed, count int) {
 // of the threshold from its own last change on.
 func (p *Pass) missingOnNodes(f *Followed, slots map[slotKey][]*api.Task) {
 	for _, n := range p.Cluster.Nodes() {
-		if _, has := slots[slotKey{node: n.ID}]; has || isJob(f.Service) || n.Status.State != api.NodeStatus_READY || !p.runsGlobal(f.Service, n.ID) {
+		if _, has := slots[slotKey{node: n.ID}]; has || n.Status.State != api.NodeStatus_READY || !p.runsGlobal(f.Service, n.ID) {
 			continue
 		}
 		since := later(at(f.Service.Meta.CreatedAt), at(n.Meta.UpdatedAt))
@@ -163,33 +164,28 @@ func (p *Pass) missingOnNodes(f *Followed, slots map[slotKey][]*api.Task) {
 	}
 }
 
-// stopping finds the tasks that should have ended and have not, on nodes that could end them.
-func (p *Pass) stopping(s *api.Service, tasks []*api.Task) []*Stuck {
-	var found []*Stuck
-	for _, t := range tasks {
-		node := p.Cluster.Node(t.NodeID)
-		if isLive(t) || t.Status.State <= api.TaskStatePending || t.Status.State > api.TaskStateRunning ||
-			node == nil || node.Status.State != api.NodeStatus_READY {
-			continue
+// keptOnPaused counts the paused nodes where a global service keeps a task that it would not get anew
+// (manager/orchestrator/global.Orchestrator.reconcileServices).
+func (p *Pass) keptOnPaused(slots map[slotKey][]*api.Task) int {
+	kept := 0
+	for key, tasks := range slots {
+		n := p.Cluster.Node(key.node)
+		if n != nil && n.Spec.Availability == api.NodeAvailabilityPause && slices.ContainsFunc(tasks, isLive) {
+			kept++
 		}
-		since := at(t.Meta.UpdatedAt)
-		found = append(found, &Stuck{
-			Service: s, Task: t, Slot: t.Slot, State: stateStopping, Since: since,
-			Overdue: since.Add(p.patience.threshold(s, t, stateStopping)),
-		})
 	}
-	return found
+	return kept
 }
 
-// wanted is how many tasks the service should have.
-func (p *Pass) wanted(s *api.Service) int {
+// wanted is how many tasks the service should have: of a global one that fits no node, one for each active node.
+func (p *Pass) wanted(s *api.Service, slots map[slotKey][]*api.Task) int {
 	switch mode := s.Spec.Mode.(type) {
 	case *api.ServiceSpec_Replicated:
 		return int(min(mode.Replicated.Replicas, math.MaxInt32))
 	case *api.ServiceSpec_ReplicatedJob:
 		return int(min(mode.ReplicatedJob.TotalCompletions, math.MaxInt32))
 	}
-	wanted, active := 0, 0
+	wanted, active := p.keptOnPaused(slots), 0
 	for _, n := range p.Cluster.Nodes() {
 		if n.Spec.Availability == api.NodeAvailabilityActive {
 			active++

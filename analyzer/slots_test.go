@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,8 @@ func TestASlotIsStuckOnlyPastTheThresholdOfItsState(t *testing.T) {
 		"a task that is ending within its grace":          {web(1), []*api.Task{taskOf(1, api.TaskStateRunning, time.Hour), taskOf(1, api.TaskStateRunning, 15*time.Second, ended(""))}, "", 1},
 		"a task that should have ended on a node gone":    {web(1), []*api.Task{taskOf(1, api.TaskStateRunning, time.Hour), taskOf(1, api.TaskStateRunning, time.Minute, ended(""), func(t *api.Task) { t.NodeID = "gone" })}, "", 1},
 		"a pending leftover of an old spec does no harm":  {web(1), []*api.Task{taskOf(1, api.TaskStateRunning, time.Hour), taskOf(1, api.TaskStatePending, time.Hour, ended(""))}, "", 1},
+		"a young pending task in an old slot that fits":   {web(1), []*api.Task{taskOf(1, api.TaskStateFailed, time.Minute, ended(""), createdAt(time.Hour)), taskOf(1, api.TaskStatePending, 2*time.Second)}, "", 0},
+		"a rejected task that is about to be replaced":    {web(1), []*api.Task{taskOf(1, api.TaskStateRejected, 40*time.Second, ended("no such image")), taskOf(1, api.TaskStateRejected, 11*time.Second, ended("no such image"))}, "agent rejected 1", 0},
 		"the new task of a start-first update that waits": {web(1), []*api.Task{taskOf(1, api.TaskStateRunning, time.Hour), taskOf(1, api.TaskStatePending, time.Minute)}, "scheduler pending 1", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -155,4 +158,64 @@ func TestAgesAreCountedFromWhenTheSlotWasLastAsDesired(t *testing.T) {
 			}
 		})
 	}
+}
+
+// global makes web a global service or, of jobs, one that runs once a node.
+func global(mode string) func(*api.Service) {
+	return func(s *api.Service) {
+		s.Spec.Mode = &api.ServiceSpec_Global{Global: &api.GlobalService{}}
+		if mode == "job" {
+			s.Spec.Mode = &api.ServiceSpec_GlobalJob{GlobalJob: &api.GlobalJob{}}
+			s.JobStatus = &api.JobStatus{JobIteration: api.Version{Index: 1}}
+		}
+	}
+}
+
+func onNode(id string) func(*api.Task) {
+	return func(t *api.Task) { t.ID, t.NodeID, t.JobIteration = t.ID+id, id, &api.Version{Index: 1} }
+}
+
+func TestAGlobalServiceWantsATaskWhereItMayRunOrStillDoes(t *testing.T) {
+	t.Parallel()
+	paused := readyNode("node-2")
+	paused.Spec.Availability = api.NodeAvailabilityPause
+	for name, c := range map[string]struct {
+		objects []any
+		want    string
+	}{
+		"a paused node keeps its task, and the other is stuck": {
+			[]any{web(0, global("")), paused, taskOf(0, api.TaskStatePreparing, time.Hour, onNode("node-1")), taskOf(0, api.TaskStateRunning, time.Hour, onNode("node-2"))},
+			"unexplained agent 1 of 2 degraded",
+		},
+		"a paused node without a task wants none": {
+			[]any{web(0, global("")), paused, taskOf(0, api.TaskStatePreparing, time.Hour, onNode("node-1"))},
+			"unexplained agent 0 of 1 down",
+		},
+		"a job has no task on a node that was away when it was made": {
+			[]any{web(0, global("job")), readyNode("node-2"), taskOf(0, api.TaskStateCompleted, time.Hour, onNode("node-1"), wanted(api.TaskStateCompleted))},
+			"unexplained orchestrator 1 of 2 degraded",
+		},
+		"a job that is done on every node is well": {
+			[]any{
+				web(0, global("job")), readyNode("node-2"), taskOf(0, api.TaskStateCompleted, time.Hour, onNode("node-1"), wanted(api.TaskStateCompleted)),
+				taskOf(0, api.TaskStateCompleted, time.Hour, onNode("node-2"), wanted(api.TaskStateCompleted)),
+			},
+			"",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []string
+			for _, d := range Analyze(stateWith(t, c.objects...), epoch, Patience{}).Diagnoses {
+				got = append(got, fmt.Sprintf("%s %s %d of %d %s", d.Cause, d.Component, d.Running, d.Wanted, d.Impact))
+			}
+			if strings.Join(got, ", ") != c.want {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func wanted(desired api.TaskState) func(*api.Task) {
+	return func(t *api.Task) { t.DesiredState = desired }
 }

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/moby/swarmkit/v2/api"
 )
 
 var unexplained = register(&Rule{
@@ -30,7 +33,7 @@ func (p *Pass) explainRest() {
 		faults := map[fault][]*Stuck{}
 		for _, s := range f.Stuck {
 			if !s.explained && p.Due(s, false) {
-				key := fault{componentOf(s.State), isCurrent(f.Service, s.Task)}
+				key := fault{componentOf(s), isCurrent(f.Service, s.Task)}
 				faults[key] = append(faults[key], s)
 			}
 		}
@@ -38,37 +41,40 @@ func (p *Pass) explainRest() {
 			slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
 			p.Report(unexplained, key.component, f, stuck, p.unexplain(f, stuck), func(d *Diagnosis) {
 				d.Confidence = Possible
-				if t := stuck[0].Task; t != nil {
-					d.DockerSays = t.Status.Err
-				}
+				d.DockerSays = lastError(f, stuck)
 			})
 		}
 	}
 }
 
-// endStates are those of a slot whose last task has ended and is not replaced.
-var endStates = []string{"complete", "shutdown", "failed", "rejected", "orphaned"}
-
-// componentOf tells which part of Swarm holds a task in the state.
-func componentOf(state string) Component {
-	switch state {
-	case stateNone:
+// componentOf tells which part of Swarm holds the entry. That of a task which fails over and over is the agent, between
+// two tasks too.
+func componentOf(s *Stuck) Component {
+	switch s.State {
+	case stateNone, "complete", "shutdown":
 		return Orchestrator
 	case "new":
 		return Allocator
-	case "pending":
+	case stateOfPending:
 		return Scheduler
-	}
-	if slices.Contains(endStates, state) {
-		return Orchestrator
+	case "failed", "rejected", "orphaned":
+		if r := s.Task.Spec.Restart; r != nil && (r.Condition == api.RestartOnNone || r.MaxAttempts > 0) {
+			return Orchestrator
+		}
 	}
 	return Agent
 }
 
 func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
-	byState := map[string]int{}
+	byState, nodes := map[string]int{}, map[string][]string{}
 	for _, s := range stuck {
 		byState[s.State] += max(s.Slots, 1)
+		if s.Task == nil {
+			continue
+		}
+		if node := p.Cluster.Node(s.Task.NodeID); node != nil {
+			nodes[s.State] = append(nodes[s.State], node.Name)
+		}
 	}
 	var held []string
 	for _, state := range slices.Sorted(maps.Keys(byState)) {
@@ -81,22 +87,41 @@ func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
 	age := p.Now.Sub(stuck[0].Since).Round(time.Second)
 	finding := Finding{
 		Summary:  fmt.Sprintf("%s, the first for %s, and no rule says why", strings.Join(held, " and "), age),
-		Evidence: []Evidence{{What: "state", Wanted: stuck[0].State}},
-		Check:    []Check{},
-	}
-	for _, s := range stuck {
-		if s.Task == nil || len(finding.Evidence) > most {
-			continue
-		}
-		if node := p.Cluster.Node(s.Task.NodeID); node != nil {
-			finding.Evidence = append(finding.Evidence, Evidence{What: "node", Node: node.Name, Wanted: s.Task.ID})
-		}
+		Evidence: []Evidence{{What: "state", Found: foundIn(nodes), Hint: strings.Join(held, " and ")}},
+		Check: []Check{{
+			Command: fmt.Sprintf("docker service ps -q %s | wc -l", quote(f.Service.Spec.Annotations.Name)),
+			Shows:   strconv.Itoa(len(f.Tasks)),
+		}},
 	}
 	if t := stuck[0].Task; t != nil {
-		finding.Check = []Check{{
-			Command: "docker inspect --type task -f '{{.Status.State}} {{.DesiredState}}' " + t.ID,
-			Shows:   stateOf(t) + " " + desiredOf(t),
-		}}
+		finding.Check[0] = taskCheck(t)
 	}
 	return finding
+}
+
+// lastError is Docker's text on the first task that has one, else on the last task of the service that failed: of a
+// slot whose tasks are replaced over and over the newest one has none yet.
+func lastError(f *Followed, stuck []*Stuck) string {
+	var last *api.Task
+	for _, s := range stuck {
+		if s.Task == nil {
+			continue
+		}
+		if s.Task.Status.Err != "" {
+			return s.Task.Status.Err
+		}
+		for _, t := range f.Tasks {
+			if s.failing && inSlotOf(f.Service, t, s.Task) && t.Status.Err != "" && (last == nil || entered(t).After(entered(last))) {
+				last = t
+			}
+		}
+	}
+	if last == nil {
+		return ""
+	}
+	return last.Status.Err
+}
+
+func inSlotOf(s *api.Service, t, other *api.Task) bool {
+	return t.Slot == other.Slot && (!isGlobal(s) || t.NodeID == other.NodeID)
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/docker/go-units"
+	"github.com/moby/swarmkit/v2/api"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
@@ -61,6 +62,14 @@ func unitOf(what string) string {
 		return "cores"
 	}
 	return ""
+}
+
+// taskCheck shows the state a task is in and the one it should come to.
+func taskCheck(t *api.Task) Check {
+	return Check{
+		Command: "docker inspect --type task -f '{{.Status.State}} {{.DesiredState}}' " + t.ID,
+		Shows:   stateOf(t) + " " + desiredOf(t),
+	}
 }
 
 // quote writes a word for a shell in single quotes where it needs them.

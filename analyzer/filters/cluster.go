@@ -35,9 +35,14 @@ type Node struct {
 
 // NewCluster reads all nodes and what is reserved on them.
 func NewCluster(state *collector.State) *Cluster {
+	return NewClusterWithout(state, func(*api.Task) bool { return false })
+}
+
+// NewClusterWithout reads all nodes as if the tasks for which gone is true had ended.
+func NewClusterWithout(state *collector.State, gone func(*api.Task) bool) *Cluster {
 	c := &Cluster{byID: map[string]*Node{}}
 	for n := range state.Nodes() {
-		node := newNode(n, state)
+		node := newNode(n, state, gone)
 		c.nodes = append(c.nodes, node)
 		c.byID[n.ID] = node
 	}
@@ -53,7 +58,7 @@ func (c *Cluster) Nodes() []*Node { return c.nodes }
 // Node returns the node with this id, or nil.
 func (c *Cluster) Node(id string) *Node { return c.byID[id] }
 
-func newNode(n *api.Node, state *collector.State) *Node {
+func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *Node {
 	node := &Node{Node: n, ports: map[hostPort][]*api.Task{}}
 	available := &api.Resources{}
 	if n.Description != nil && n.Description.Resources != nil {
@@ -61,7 +66,7 @@ func newNode(n *api.Node, state *collector.State) *Node {
 	}
 	node.info = scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
 	for t := range state.TasksOn(n.ID) {
-		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning {
+		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning && !gone(t) {
 			node.add(t)
 			if t.Endpoint == nil && state.Service(t.ServiceID) == nil && hidesPorts(state) {
 				node.portless = append(node.portless, t)

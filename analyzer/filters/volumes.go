@@ -114,7 +114,7 @@ func (vs *volumeSet) canChooseAll(t *api.Task, n *Node) bool {
 			vs.users[id] = slices.DeleteFunc(vs.users[id], func(u volumeUse) bool { return u.task == t })
 		}
 	}()
-	for _, m := range clusterMounts(t) {
+	for _, m := range ClusterMounts(t) {
 		v := vs.choose(m, n)
 		if v == nil {
 			return false
@@ -127,7 +127,7 @@ func (vs *volumeSet) canChooseAll(t *api.Task, n *Node) bool {
 
 // wanted returns the mounts that the managers judge: none where the task mounts no cluster volume.
 func (vs *volumeSet) wanted(t *api.Task) []api.Mount {
-	cluster := clusterMounts(t)
+	cluster := ClusterMounts(t)
 	if len(cluster) > 0 && vs.lastMountOnly {
 		all := mounts(t)
 		return all[len(all)-1:]
@@ -209,7 +209,8 @@ func mounts(t *api.Task) []api.Mount {
 	return nil
 }
 
-func clusterMounts(t *api.Task) []api.Mount {
+// ClusterMounts returns the mounts of a task that are cluster volumes.
+func ClusterMounts(t *api.Task) []api.Mount {
 	var cluster []api.Mount
 	for _, m := range mounts(t) {
 		if m.Type == api.MountTypeCluster {
@@ -232,7 +233,7 @@ type VolumeRefusal struct {
 // VolumeRefusals tells for every cluster volume that the task mounts how the node sees each candidate.
 // skipped is true where the managers look at another mount than these: the last of the task.
 func (c *Cluster) VolumeRefusals(t *api.Task, n *Node) (refusals []VolumeRefusal, skipped bool) {
-	for _, m := range clusterMounts(t) {
+	for _, m := range ClusterMounts(t) {
 		candidates := c.volumes.candidates(m)
 		if len(candidates) == 0 {
 			refusals = append(refusals, VolumeRefusal{Source: m.Source})
