@@ -123,6 +123,9 @@ type Diagnosis struct {
 	// Nodes is the matrix: every node with every verdict, equal ones as one group.
 	Nodes   []NodeGroup `json:"nodes,omitempty"`
 	Nearest *Nearest    `json:"nearest,omitempty"`
+	// Remedies are found apart from the analysis: null until they are, empty where there is none. Those that were proven
+	// come first, and of these the ones that disturb less.
+	Remedies []Remedy `json:"remedies"`
 
 	Confidence Confidence `json:"confidence"`
 	Blind      []string   `json:"blind,omitempty"`
@@ -130,8 +133,48 @@ type Diagnosis struct {
 	// Monitor is how long the service has to be as desired before this counts as resolved.
 	Monitor time.Duration `json:"-"`
 
+	// Waiting is what the matrix says, for causes of the scheduler: once, or for preassigned tasks once a node, the node
+	// that comes closest first.
+	Waiting []*Waiting `json:"-"`
+
 	stuck   []string // the ids of all its tasks
 	missing int      // how many slots of it have no task
+}
+
+// Risk says what a remedy costs while it is done.
+type Risk string
+
+// The risks: no running task changes; tasks restart; fewer than wanted run meanwhile; a task may run twice or lose a volume.
+const (
+	NoRisk   Risk = "none"
+	Restarts Risk = "restarts"
+	Outage   Risk = "outage"
+	DataRisk Risk = "data"
+)
+
+// Remedy is a change that helps. Nothing is ever deleted by one.
+type Remedy struct {
+	// Command does it, for a shell; where it does not run on a manager, At names the node.
+	Command string `json:"command"`
+	At      string `json:"at,omitempty"`
+	// Verified tells that swarmkit's scheduler, run over a copy of the cluster with this change, placed tasks.
+	Verified bool `json:"verified"`
+	// Places is how many of the waiting tasks that placed, On the names of their nodes.
+	Places int      `json:"places"`
+	On     []string `json:"on,omitempty"`
+	Risk   Risk     `json:"risk"`
+	// Restarts is how many running tasks are made anew.
+	Restarts int `json:"restarts"`
+	// Compose is the same change in a stack's file: without it, the next docker stack deploy undoes the command.
+	Compose *Compose `json:"compose,omitempty"`
+	// Note is what to know before: one sentence or more.
+	Note string `json:"note,omitempty"`
+}
+
+// Compose is a setting in the compose file of a stack.
+type Compose struct {
+	Path  string `json:"path"`
+	Value string `json:"value"`
 }
 
 // Also is a further cause of the same stuck tasks.

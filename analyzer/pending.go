@@ -122,6 +122,7 @@ func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 	}
 	p.Report(rule, rule.Component, f, stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = w.Task().Status.Err
+		d.Waiting = alike
 		var rows []filters.Row
 		for _, one := range alike {
 			rows = append(rows, one.Rows...)

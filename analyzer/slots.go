@@ -8,7 +8,8 @@ import (
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
-	"github.com/moby/swarmkit/v2/manager/constraint"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
 // Stuck is one slot of a service (of a global one: its task on a node) that is not as desired.
@@ -200,18 +201,10 @@ func (p *Pass) wanted(s *api.Service, slots map[slotKey][]*api.Task) int {
 	return wanted
 }
 
-// runsGlobal tells whether a global service gets a task on the node: it is neither drained, paused nor down, and meets
-// the constraints (manager/orchestrator/global.Orchestrator.reconcileServices).
+// runsGlobal tells whether a global service gets a task on the node; none where the node is gone.
 func (p *Pass) runsGlobal(s *api.Service, nodeID string) bool {
 	n := p.Cluster.Node(nodeID)
-	if n == nil || n.Status.State == api.NodeStatus_DOWN || n.Spec.Availability != api.NodeAvailabilityActive {
-		return false
-	}
-	if s.Spec.Task.Placement == nil {
-		return true
-	}
-	constraints, err := constraint.Parse(s.Spec.Task.Placement.Constraints)
-	return err != nil || constraint.NodeMatches(constraints, n.Node)
+	return n != nil && filters.RunsGlobal(s, n.Node)
 }
 
 // groupBySlot groups the tasks that count, oldest first: of a job only those of its current run.

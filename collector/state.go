@@ -12,7 +12,28 @@ import (
 // that a rule reads. It never changes; objects that it hands out must not be changed either.
 type State struct {
 	About
+	db  *memdb.MemDB
 	txn *memdb.Txn
+}
+
+func newState(about About, db *memdb.MemDB) *State {
+	return &State{About: about, db: db, txn: db.Txn(false)}
+}
+
+// With returns a copy in which objects are added or replaced, and others are gone. It shares all the rest with this one,
+// which stays as it is.
+func (s *State) With(put []any, gone ...any) (*State, error) {
+	db := s.db.Snapshot()
+	txn := db.Txn(true)
+	defer txn.Abort()
+	if _, err := insert(txn, put); err != nil {
+		return nil, err
+	}
+	if _, err := remove(txn, gone); err != nil {
+		return nil, err
+	}
+	txn.Commit()
+	return newState(s.About, db), nil
 }
 
 // About says where a State comes from and what it lacks.

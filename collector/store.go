@@ -32,7 +32,7 @@ func NewStore() *Store {
 func (s *Store) Snapshot() *State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &State{About: s.about, txn: s.db.Txn(false)}
+	return newState(s.about, s.db.Snapshot())
 }
 
 // Changed returns a channel that is closed at the next change of an object or of what is known about the source.
