@@ -24,6 +24,7 @@ func Analyze(state *collector.State, now time.Time, patience Patience) Result {
 			rule.Check(p, rule)
 		}
 	}
+	p.explainUnplaced()
 	p.explainRest()
 	slices.SortStableFunc(p.result.Diagnoses, compareDiagnoses)
 	slices.SortStableFunc(p.result.Ignored, compareDiagnoses)

@@ -127,6 +127,10 @@ type Diagnosis struct {
 	// come first, and of these the ones that disturb less.
 	Remedies []Remedy `json:"remedies"`
 
+	// HealsItself tells when it ends without anybody's doing: "when node-2 returns", "when task ID ends", "no"; empty where
+	// that is not known.
+	HealsItself string `json:"heals_itself,omitempty"`
+
 	Confidence Confidence `json:"confidence"`
 	Blind      []string   `json:"blind,omitempty"`
 

@@ -54,7 +54,7 @@ func (p *Pass) reportNoEligibleNode(rule *Rule, f *Followed) {
 		Evidence: []Evidence{{What: "node", Wanted: "active, not down, and matching the constraints", Found: foundIn(whatKeepsOut(w))}},
 		Check:    finding.Check,
 	}, func(d *Diagnosis) {
-		d.Waiting = []*Waiting{w}
+		d.Waiting, d.HealsItself = []*Waiting{w}, p.healsItself(w)
 		d.Nodes = groupNodes(w, w.Rows)
 		d.Also = append(d.Also, Also{Cause: explained.Cause, Shape: finding.Shape, Evidence: finding.Evidence})
 	})

@@ -19,18 +19,26 @@ type Pass struct {
 
 	patience Patience
 	result   *Result
-	// afterStops is the cluster without the tasks that are stopping; nil until it is asked for.
-	afterStops *filters.Cluster
+	// unplaced is what waits although a node would take it.
+	unplaced []*unplaced
+	// ends are the tasks on each node that will end without anybody's doing.
+	ends map[string][]*api.Task
+	// afterStops is the cluster without the tasks that are stopping, afterEnds without all that will end by themselves;
+	// nil until they are asked for.
+	afterStops, afterEnds *filters.Cluster
 }
 
 func newPass(state *collector.State, now time.Time, patience Patience) *Pass {
 	p := &Pass{
 		State: state, Cluster: filters.NewCluster(state), Now: now, patience: patience,
-		result: &Result{Diagnoses: []Diagnosis{}, Blind: []string{}},
+		result: &Result{Diagnoses: []Diagnosis{}, Blind: []string{}}, ends: map[string][]*api.Task{},
 	}
 	tasks := map[string][]*api.Task{}
 	for t := range state.Tasks() {
 		tasks[t.ServiceID] = append(tasks[t.ServiceID], t)
+		if p.willEnd(t) {
+			p.ends[t.NodeID] = append(p.ends[t.NodeID], t)
+		}
 	}
 	for s := range state.Services() {
 		f := p.follow(s, tasks[s.ID])

@@ -26,6 +26,7 @@ func (p *Pass) explainPending(f *Followed) {
 	for _, stuck := range entries {
 		w := p.await(f, stuck)
 		if w.rule == nil {
+			p.noteUnplaced(f, w, stuck)
 			continue
 		}
 		if due := p.dueAlike(w, stuck); len(due) > 0 {
@@ -52,6 +53,18 @@ func (p *Pass) await(f *Followed, stuck []*Stuck) *Waiting {
 	w.decide()
 	w.explain()
 	return w
+}
+
+// noteUnplaced keeps for later what a node would take, where nothing about that is unknown.
+func (p *Pass) noteUnplaced(f *Followed, w *Waiting, stuck []*Stuck) {
+	if w.Nearest == nil || slices.Contains(w.Nearest.Verdicts[:], filters.Unknown) {
+		return
+	}
+	stale := false
+	if s, t := f.Service, w.Task(); s.SpecVersion != nil && t.SpecVersion != nil {
+		stale = t.SpecVersion.Index < s.SpecVersion.Index
+	}
+	p.unplaced = append(p.unplaced, &unplaced{f: f, w: w, stuck: stuck, stale: stale})
 }
 
 // dueAlike returns the entries that count now. That no node takes them proves the cause, unless a node will once tasks
@@ -122,7 +135,7 @@ func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 	}
 	p.Report(rule, rule.Component, f, stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = w.Task().Status.Err
-		d.Waiting = alike
+		d.Waiting, d.HealsItself = alike, p.healsItself(w)
 		var rows []filters.Row
 		for _, one := range alike {
 			rows = append(rows, one.Rows...)

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"slices"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -22,9 +23,11 @@ func (p *Pass) stopping(s *api.Service, tasks []*api.Task) []*Stuck {
 
 // shouldStop tells whether a task on a node that answers is to end and has not yet.
 func (p *Pass) shouldStop(t *api.Task) bool {
+	if isLive(t) || t.Status.State <= api.TaskStatePending || t.Status.State > api.TaskStateRunning {
+		return false
+	}
 	node := p.Cluster.Node(t.NodeID)
-	return !isLive(t) && t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning &&
-		node != nil && node.Status.State == api.NodeStatus_READY
+	return node != nil && node.Status.State == api.NodeStatus_READY
 }
 
 // stopTimes tells since when a task is to end, and until when it may take.
@@ -39,28 +42,45 @@ func (p *Pass) isStopping(t *api.Task) bool {
 	return p.shouldStop(t) && p.Now.Before(overdue)
 }
 
-// fitsAfterStops tells whether a node would take the task once the tasks that are stopping have ended, and when their
-// time is up on the first such node.
+// fitsAfterStops tells whether a node would take the task once the tasks that are stopping have ended, and when the time
+// of the last that could make room is up.
 func (p *Pass) fitsAfterStops(t *api.Task) (until time.Time, fits bool) {
 	if p.afterStops == nil {
-		p.afterStops = filters.NewClusterWithout(p.State, p.isStopping)
+		p.afterStops = p.without(p.isStopping)
 	}
-	for _, row := range p.afterStops.Judge(t) {
-		if !row.Passes() {
+	for node, tasks := range p.ends {
+		if !slices.ContainsFunc(tasks, p.isStopping) || !p.takes(p.afterStops, node, t) {
 			continue
 		}
-		last := time.Time{}
-		for _, holder := range p.Cluster.Node(row.Node.ID).Tasks {
+		fits = true
+		for _, holder := range tasks {
 			if p.isStopping(holder) {
 				_, overdue := p.stopTimes(p.State.Service(holder.ServiceID), holder)
-				last = later(last, overdue)
+				until = later(until, overdue)
 			}
-		}
-		if !last.IsZero() && (!fits || last.Before(until)) {
-			until, fits = last, true
 		}
 	}
 	return until, fits
+}
+
+// without is the cluster as if some of the tasks that will end had ended.
+func (p *Pass) without(gone func(*api.Task) bool) *filters.Cluster {
+	nodes := map[string]bool{}
+	for node, tasks := range p.ends {
+		if slices.ContainsFunc(tasks, gone) {
+			nodes[node] = true
+		}
+	}
+	if len(nodes) == 0 {
+		return p.Cluster
+	}
+	return p.Cluster.Renew(p.State, nodes, gone)
+}
+
+// takes tells whether a node takes the task by every filter.
+func (p *Pass) takes(cluster *filters.Cluster, node string, t *api.Task) bool {
+	row, judged := cluster.JudgeOn(t, node)
+	return judged && row.Passes()
 }
 
 // stopNote says of a task that holds something that it is to end, and whether it is late.

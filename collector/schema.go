@@ -2,6 +2,7 @@ package collector
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/go-memdb"
 	"github.com/moby/swarmkit/v2/api"
@@ -13,6 +14,7 @@ const (
 	tableTask    = "task"
 	tableNetwork = "network"
 	tableVolume  = "volume"
+	tableFreed   = "freed"
 
 	indexID      = "id"
 	indexName    = "name"
@@ -29,7 +31,14 @@ var schema = &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{
 		key(indexNode, func(t *api.Task) string { return t.NodeID })),
 	tableNetwork: table(tableNetwork, key(indexID, func(n *api.Network) string { return n.ID })),
 	tableVolume:  table(tableVolume, key(indexID, func(v *api.Volume) string { return v.ID })),
+	tableFreed:   table(tableFreed, key(indexID, func(f *freed) string { return f.node })),
 }}
+
+// freed is when a task that may have held something last vanished from a node, by our clock: nothing else tells.
+type freed struct {
+	node string
+	at   time.Time
+}
 
 func table(name string, indexes ...*memdb.IndexSchema) *memdb.TableSchema {
 	t := &memdb.TableSchema{Name: name, Indexes: map[string]*memdb.IndexSchema{}}

@@ -113,6 +113,14 @@ func (s *State) Networks() iter.Seq[*api.Network] {
 // Volumes yields every cluster volume, by id.
 func (s *State) Volumes() iter.Seq[*api.Volume] { return all[api.Volume](s.txn, tableVolume, indexID) }
 
+// FreedAt is when a task that had not ended last vanished from the node, by our clock; zero where none was seen to.
+func (s *State) FreedAt(nodeID string) time.Time {
+	if f := first[freed](s.txn, tableFreed, indexID, nodeID); f != nil {
+		return f.at
+	}
+	return time.Time{}
+}
+
 func first[T any](txn *memdb.Txn, table, index, key string) *T {
 	object, err := txn.First(table, index, key)
 	if err != nil || object == nil {

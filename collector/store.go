@@ -137,6 +137,9 @@ func remove(txn *memdb.Txn, objects []any) (changed bool, err error) {
 		if table == "" {
 			continue
 		}
+		if err := free(txn, first[api.Task](txn, tableTask, indexID, idOf(object))); err != nil {
+			return changed, err
+		}
 		removed, err := txn.DeleteAll(table, indexID, idOf(object))
 		if err != nil {
 			return changed, fmt.Errorf("remove from %s: %w", table, err)
@@ -144,6 +147,17 @@ func remove(txn *memdb.Txn, objects []any) (changed bool, err error) {
 		changed = changed || removed > 0
 	}
 	return changed, nil
+}
+
+// free notes that a task vanishes from its node.
+func free(txn *memdb.Txn, t *api.Task) error {
+	if t == nil || t.NodeID == "" || t.Status.State > api.TaskStateRunning {
+		return nil
+	}
+	if err := txn.Insert(tableFreed, &freed{t.NodeID, time.Now()}); err != nil {
+		return fmt.Errorf("note what task %s leaves on its node: %w", t.ID, err)
+	}
+	return nil
 }
 
 // others returns what is stored and not among the objects.
@@ -160,7 +174,7 @@ func others(txn *memdb.Txn, objects []any) ([]any, error) {
 			return nil, fmt.Errorf("list %s: %w", table, err)
 		}
 		for row := rows.Next(); row != nil; row = rows.Next() {
-			if !here[key{table, idOf(row)}] {
+			if tableOf(row) != "" && !here[key{table, idOf(row)}] {
 				gone = append(gone, row)
 			}
 		}

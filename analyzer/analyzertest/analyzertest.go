@@ -12,11 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/collector"
 	"github.com/swarmdiag/swarmdiag/collector/dump"
 )
 
@@ -93,8 +95,15 @@ func runCase(t *testing.T, cause, name string, archive *txtar.Archive) {
 	}
 }
 
-// analyze writes the files as a dump, reads it as the command line does, and asks at once, however young the tasks are.
+// analyze asks at once, however young the tasks are.
 func analyze(t *testing.T, files map[string][]byte) analyzer.Result {
+	t.Helper()
+	state, now := readDump(t, files)
+	return analyzer.Analyze(state, now, analyzer.Patience{ProvenAtOnce: true})
+}
+
+// readDump writes the files as a dump, and reads it as the command line does.
+func readDump(t *testing.T, files map[string][]byte) (*collector.State, time.Time) {
 	t.Helper()
 	folder := t.TempDir()
 	for name, content := range files {
@@ -106,7 +115,7 @@ func analyze(t *testing.T, files map[string][]byte) analyzer.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return analyzer.Analyze(state, now, analyzer.Patience{ProvenAtOnce: true})
+	return state, now
 }
 
 func file(archive *txtar.Archive, name string) (content []byte, ok bool) {

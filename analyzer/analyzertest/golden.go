@@ -25,6 +25,7 @@ type diagnosis struct {
 	LastChange *analyzer.LastChange `json:"last_change,omitempty"`
 	Nodes      []group              `json:"nodes,omitempty"`
 	Nearest    *analyzer.Nearest    `json:"nearest,omitempty"`
+	Heals      string               `json:"heals_itself,omitempty"`
 	Confidence analyzer.Confidence  `json:"confidence"`
 	Blind      []string             `json:"blind,omitempty"`
 }
@@ -48,7 +49,7 @@ func golden(result analyzer.Result, cause string) []diagnosis {
 			Service: d.Service, Cause: d.Cause, Shape: d.Shape, State: d.State,
 			Tasks: d.Tasks, Running: d.Running, Wanted: d.Wanted, Impact: d.Impact, Severity: d.Severity,
 			Summary: d.Summary, Also: d.Also, Evidence: d.Evidence, Check: d.Check, LastChange: d.LastChange,
-			Nodes: groups(d.Nodes), Nearest: d.Nearest, Confidence: d.Confidence, Blind: d.Blind,
+			Nodes: groups(d.Nodes), Nearest: d.Nearest, Heals: d.HealsItself, Confidence: d.Confidence, Blind: d.Blind,
 		})
 	}
 	return picked

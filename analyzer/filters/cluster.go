@@ -27,7 +27,9 @@ type Node struct {
 	// (manager/scheduler.Scheduler.setupTasksList).
 	Tasks []*api.Task
 
-	info  scheduler.NodeInfo
+	info scheduler.NodeInfo
+	// volumeUsers are the tasks of Tasks that use cluster volumes.
+	volumeUsers []*api.Task
 	ports map[hostPort][]*api.Task
 	// portless are tasks whose ports nothing tells: the source hides them and their service is gone.
 	portless []*api.Task
@@ -35,21 +37,42 @@ type Node struct {
 
 // NewCluster reads all nodes and what is reserved on them.
 func NewCluster(state *collector.State) *Cluster {
-	return NewClusterWithout(state, func(*api.Task) bool { return false })
-}
-
-// NewClusterWithout reads all nodes as if the tasks for which gone is true had ended.
-func NewClusterWithout(state *collector.State, gone func(*api.Task) bool) *Cluster {
 	c := &Cluster{byID: map[string]*Node{}}
 	for n := range state.Nodes() {
-		node := newNode(n, state, gone)
-		c.nodes = append(c.nodes, node)
-		c.byID[n.ID] = node
+		c.add(newNode(n, state, nil))
 	}
-	nameNodes(c.nodes)
+	c.finish(state)
+	return c
+}
+
+// Renew returns the cluster of a state in which only the nodes with these ids, and what their tasks hold, are others than
+// in this one; with gone, as if the tasks for which that is true had ended. All other nodes are shared.
+func (c *Cluster) Renew(state *collector.State, ids map[string]bool, gone func(*api.Task) bool) *Cluster {
+	renewed := &Cluster{byID: make(map[string]*Node, len(c.byID))}
+	for _, n := range c.nodes {
+		if !ids[n.ID] {
+			renewed.add(n)
+		}
+	}
+	for id := range ids {
+		if n := state.Node(id); n != nil {
+			renewed.add(newNode(n, state, gone))
+		}
+	}
+	renewed.finish(state)
+	return renewed
+}
+
+func (c *Cluster) add(n *Node) {
+	c.nodes = append(c.nodes, n)
+	c.byID[n.ID] = n
+}
+
+// finish names and sorts the nodes, and books the volumes.
+func (c *Cluster) finish(state *collector.State) {
+	c.nameNodes()
 	slices.SortFunc(c.nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
 	c.volumes = newVolumeSet(state, c)
-	return c
 }
 
 // Nodes returns every node, by name. The slice must not be changed.
@@ -66,7 +89,7 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 	}
 	node.info = scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
 	for t := range state.TasksOn(n.ID) {
-		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning && !gone(t) {
+		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning && (gone == nil || !gone(t)) {
 			node.add(t)
 			if t.Endpoint == nil && state.Service(t.ServiceID) == nil && hidesPorts(state) {
 				node.portless = append(node.portless, t)
@@ -79,6 +102,9 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 // add counts a task as manager/scheduler.NodeInfo.addTask does.
 func (n *Node) add(t *api.Task) {
 	n.Tasks = append(n.Tasks, t)
+	if len(t.Volumes) > 0 {
+		n.volumeUsers = append(n.volumeUsers, t)
+	}
 	available := n.info.AvailableResources
 	reserved := Reservations(t)
 	available.MemoryBytes -= reserved.MemoryBytes
@@ -109,17 +135,23 @@ func Reservations(t *api.Task) *api.Resources {
 func (n *Node) ActiveTasks(serviceID string) int { return n.info.ActiveTasksCountByService[serviceID] }
 
 // nameNodes gives every node a name that no other one has.
-func nameNodes(nodes []*Node) {
-	uses := map[string]int{}
-	for _, n := range nodes {
+func (c *Cluster) nameNodes() {
+	uses := make(map[string]int, len(c.nodes))
+	for _, n := range c.nodes {
 		uses[hostname(n.Node)]++
 	}
-	for _, n := range nodes {
-		switch n.Name = hostname(n.Node); {
-		case n.Name == "":
-			n.Name = n.ID
-		case uses[n.Name] > 1:
-			n.Name += " (" + n.ID + ")"
+	for i, n := range c.nodes {
+		name := hostname(n.Node)
+		switch {
+		case name == "":
+			name = n.ID
+		case uses[name] > 1:
+			name += " (" + n.ID + ")"
+		}
+		if n.Name != name { // a node may be shared with another cluster
+			renamed := *n
+			renamed.Name = name
+			c.nodes[i], c.byID[n.ID] = &renamed, &renamed
 		}
 	}
 }

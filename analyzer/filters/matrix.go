@@ -50,18 +50,32 @@ func (c *Cluster) Judge(t *api.Task) []Row {
 	enabled := swarmkitFilters(t)
 	rows := make([]Row, len(nodes))
 	for i, n := range nodes {
-		rows[i].Node = n
-		for _, f := range enabled {
-			verdict := Fail
-			if f.Check(&n.info) {
-				verdict = Pass
-			}
-			rows[i].Verdicts[f.name] = verdict
-		}
-		rows[i].Verdicts[HostPort] = judgePorts(t, n)
-		rows[i].Verdicts[Volumes] = c.volumes.judge(t, n)
+		rows[i] = Row{n, c.judge(t, n, enabled)}
 	}
 	return rows
+}
+
+// JudgeOn holds a task against one node with every filter; judged is false where the node is gone, or the task is
+// preassigned to another one.
+func (c *Cluster) JudgeOn(t *api.Task, nodeID string) (row Row, judged bool) {
+	n := c.byID[nodeID]
+	if n == nil || t.NodeID != "" && t.NodeID != nodeID {
+		return Row{}, false
+	}
+	return Row{n, c.judge(t, n, swarmkitFilters(t))}, true
+}
+
+func (c *Cluster) judge(t *api.Task, n *Node, enabled []namedFilter) Verdicts {
+	var verdicts Verdicts
+	for _, f := range enabled {
+		verdicts[f.name] = Fail
+		if f.Check(&n.info) {
+			verdicts[f.name] = Pass
+		}
+	}
+	verdicts[HostPort] = judgePorts(t, n)
+	verdicts[Volumes] = c.volumes.judge(t, n)
+	return verdicts
 }
 
 type namedFilter struct {

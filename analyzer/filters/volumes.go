@@ -40,7 +40,7 @@ func newVolumeSet(state *collector.State, c *Cluster) *volumeSet {
 	}
 	vs.blind = slices.ContainsFunc(state.Gaps, func(g collector.Gap) bool { return g.What == "volumes" })
 	for _, n := range c.nodes {
-		for _, t := range n.Tasks {
+		for _, t := range n.volumeUsers {
 			vs.use(t)
 		}
 		if n.ManagerStatus != nil && n.ManagerStatus.Leader {

@@ -1,0 +1,78 @@
+package analyzer
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/docker/docker/api/types/versions"
+)
+
+var notRetried = register(&Rule{
+	Cause:     "not-retried",
+	Component: Scheduler,
+	Title:     "a node would take the task, and the scheduler has not tried again",
+	Shapes:    []string{staleSpec},
+	Infers:    []string{"task.spec_version"},
+	Doc: `By every filter a node takes the pending task, for longer than the scheduler needs, and it is not placed. What Docker says of it is from
+before. A task that waits with a former version of its service's spec (shape stale-spec) is one that the scheduler looks at no
+more, whatever becomes free: only finishing or repeating the update helps.
+
+Any change of a node makes the scheduler look at all that waits (docker node update --label-add swarmdiag.nudge=1 NODE, then --label-rm
+swarmdiag.nudge); it restarts nothing. docker service update --force makes every task of the service anew, the healthy ones too.`,
+})
+
+// staleSpec is the shape of tasks whose version of the spec the scheduler gave up (manager/scheduler.Scheduler.noSuitableNode).
+const staleSpec = "stale-spec"
+
+func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
+	slices.SortStableFunc(u.stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
+	node := u.w.Nearest.Node
+	finding := Finding{
+		Evidence: []Evidence{{What: "node", Node: node.Name, Wanted: "takes the task by every filter", Hint: "since " + u.since.UTC().Format(time.RFC3339)}},
+		Check: []Check{taskCheck(u.w.Task()), {
+			Command: "docker node inspect -f '{{.Status.State}} {{.Spec.Availability}}' " + quote(node.Ref()),
+			Shows:   "ready active",
+		}},
+	}
+	waited := p.Now.Sub(u.since).Round(time.Second)
+	switch {
+	case rule == schedulerStopped:
+		finding.Summary = p.stoppedSummary(u, all, waited)
+	case u.stale:
+		finding.Shape = staleSpec
+		finding.Summary = fmt.Sprintf("waits where the scheduler looks no more since the service was updated: %s would take it, and only finishing or repeating the update makes a task that it looks at", node.Name)
+	default:
+		finding.Summary = fmt.Sprintf("%s has room for it by every filter for %s, and the scheduler has not tried again", node.Name, waited)
+		if u.w.Task().Status.Err != "" {
+			finding.Summary += "; what Docker says is from before"
+		}
+		if bug := p.forgets(); bug != "" {
+			finding.Evidence[0].Hint += "; " + bug
+		}
+	}
+	p.Report(rule, rule.Component, u.f, u.stuck, finding, func(d *Diagnosis) {
+		d.DockerSays = u.w.Task().Status.Err
+		d.Waiting = []*Waiting{u.w}
+		d.Nodes = groupNodes(u.w, u.w.Rows)
+		d.Nearest = nearest(u.w)
+	})
+}
+
+// forgets names the bug by which schedulers before Docker 17.06 forget a task.
+func (p *Pass) forgets() string {
+	if v := p.leaderVersion(); v != "" && versions.LessThan(v, "17.06") {
+		return "managers before Docker 17.06 do not look again when a task ends (moby/moby#32999)"
+	}
+	return ""
+}
+
+// leaderVersion is the version of the leader's engine, empty where that is not known.
+func (p *Pass) leaderVersion() string {
+	for _, n := range p.Cluster.Nodes() {
+		if n.ManagerStatus != nil && n.ManagerStatus.Leader && n.Description != nil && n.Description.Engine != nil {
+			return n.Description.Engine.EngineVersion
+		}
+	}
+	return ""
+}
