@@ -102,7 +102,7 @@ func analyze(t *testing.T, files map[string][]byte) analyzer.Result {
 			t.Fatal(err)
 		}
 	}
-	state, now, err := dump.Read(folder)
+	state, now, err := dump.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}
