@@ -58,7 +58,7 @@ unit: ## the tests that need neither root nor Docker
 oracle: ## 20,000 verdicts held against swarmkit's own scheduler
 	deploy/ci/test oracle
 
-fuzz: ## every fuzz target, two minutes in all
+fuzz: ## every fuzz target, 10,000 runs each
 	deploy/ci/test fuzz
 
 demo: ## the demo, once: its exit status says whether every planted fault was named

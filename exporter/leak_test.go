@@ -111,7 +111,19 @@ func outputs(t *testing.T, state *collector.State) map[string]string {
 		}
 		return nil
 	})
-	write("report", func(text *bytes.Buffer) error { return Report(text, Redact(result), true, false) })
+	write("report", func(text *bytes.Buffer) error { return Report(text, Redact(result), nil, true, false) })
+	write("what is well", func(text *bytes.Buffer) error {
+		for n := range state.Nodes() {
+			for s := range state.Services() {
+				well, err := Well(state, analyzer.Scope{Names: []string{s.ID}, Node: n.ID}, analyzer.Result{}) // as if nothing were stuck
+				if err != nil {
+					return err
+				}
+				text.WriteString(strings.Join(well, "\n"))
+			}
+		}
+		return nil
+	})
 	write("JSON", func(text *bytes.Buffer) error { return json.NewEncoder(text).Encode(Redact(result)) })
 	write("snapshot", func(text *bytes.Buffer) error { return snapshot.Write(text, state, now) })
 	write("metrics", func(text *bytes.Buffer) error {

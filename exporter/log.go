@@ -20,16 +20,20 @@ import (
 // pieces as lines of their own (daemon/logger.Copier).
 const longestLine = 16 << 10
 
-// Log writes events as JSON lines.
+// Log writes events, a line each.
 type Log struct {
 	filter map[string]string // the filter that a cause speaks of, by cause
+	encode func(line) ([]byte, error)
 
 	mu  sync.Mutex // protects out
 	out io.Writer
 }
 
-// NewLog returns a log that writes each line with one call to out.
-func NewLog(out io.Writer) *Log { return &Log{filter: filtersByCause(), out: out} }
+// NewLog returns a log of JSON that writes each line with one call to out.
+func NewLog(out io.Writer) *Log { return &Log{filter: filtersByCause(), encode: encode, out: out} }
+
+// NewTextLog returns a log for a person at a terminal: time, event and sentence.
+func NewTextLog(out io.Writer) *Log { return &Log{encode: encodeText, out: out} }
 
 // line is what one event looks like.
 type line struct {
@@ -49,9 +53,9 @@ type line struct {
 	Diagnosis *analyzer.Diagnosis `json:"diagnosis,omitempty"`
 }
 
-// Write writes one event. Its text is redacted; a diagnosis that makes the line too long for Docker is cut, first its nodes.
+// Write writes one event. Its text is redacted; a diagnosis that makes a line of JSON too long for Docker is cut, first its nodes.
 func (l *Log) Write(event Event) error {
-	text, err := encode(l.line(event))
+	text, err := l.encode(l.line(event))
 	if err != nil {
 		return fmt.Errorf("encode %s event: %w", event.Kind, err)
 	}
@@ -75,11 +79,18 @@ func (l *Log) line(event Event) line {
 	if event.Kind == Resolved {
 		lasted := event.Lasted.Seconds()
 		out.Level, out.Lasted, out.By = "info", &lasted, redact.Text(event.By)
-		out.Msg = fmt.Sprintf("%s: %s resolved after %s: %s", d.Subject.Name, d.Cause, event.Lasted.Round(time.Second), out.By)
+		out.Msg = resolvedMsg(&d, event.Lasted.Round(time.Second), out.By)
 	} else if out.Filter != "" {
 		out.Verdict = "reject"
 	}
 	return out
+}
+
+func resolvedMsg(d *analyzer.Diagnosis, lasted time.Duration, by string) string {
+	if by == silenced {
+		return fmt.Sprintf("%s: %s is silenced by a label after %s and still holds: nothing is said of it while the label is there", d.Subject.Name, d.Cause, lasted)
+	}
+	return fmt.Sprintf("%s: %s resolved after %s: %s", d.Subject.Name, d.Cause, lasted, by)
 }
 
 func takeoverMsg(open map[string]int) string {
@@ -136,6 +147,10 @@ func reasons() []filters.Reason {
 		}
 	}
 	return all
+}
+
+func encodeText(l line) ([]byte, error) {
+	return fmt.Appendf(nil, "%s %-8s %s\n", l.Time.Format(time.TimeOnly), l.Event, strings.ReplaceAll(l.Msg, "\n", " ")), nil
 }
 
 // encode writes a line, cut as little as it takes to fit.

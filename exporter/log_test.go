@@ -74,6 +74,7 @@ func TestLinesAreOneJSONObjectEach(t *testing.T) {
 			Kind: Resolved, At: start.Add(time.Hour), Diagnosis: fragmented(), Lasted: 200500 * time.Millisecond,
 			By: "node node-3: label token=hunter2 added",
 		}},
+		{"silenced", Event{Kind: Resolved, At: start.Add(time.Hour), Diagnosis: fragmented(), Lasted: time.Hour, By: silenced}},
 		{"takeover", Event{Kind: Takeover, At: start, Open: map[string]int{memory: 2, constraint: 1}}},
 		{"takeover-with-nothing-open", Event{Kind: Takeover, At: start, Open: map[string]int{}}},
 		{"no-task", Event{Kind: Stuck, At: start, Diagnosis: orchestrated}},
@@ -95,6 +96,23 @@ func TestLinesAreOneJSONObjectEach(t *testing.T) {
 			golden(t, test.name+".json", indented.Bytes())
 		})
 	}
+}
+
+func TestATextLogIsReadAtATerminal(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := NewTextLog(&out)
+	for _, event := range []Event{
+		{Kind: Takeover, At: start, Open: map[string]int{memory: 1}},
+		{Kind: Stuck, At: start, Diagnosis: fragmented()},
+		{Kind: Changed, At: start.Add(time.Minute), Diagnosis: diagnosed(constraint), Was: memory},
+		{Kind: Resolved, At: start.Add(time.Hour), Diagnosis: diagnosed(constraint), Lasted: time.Hour, By: "label token=hunter2\nadded"},
+	} {
+		if err := log.Write(event); err != nil {
+			t.Fatal(err)
+		}
+	}
+	golden(t, "log.txt", out.Bytes())
 }
 
 func TestEveryCauseOfTheSchedulerNamesItsFilter(t *testing.T) {

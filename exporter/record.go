@@ -48,12 +48,12 @@ type Event struct {
 	Open map[string]int
 }
 
-// Record remembers what was already said, so that every diagnosis is said once. It holds the diagnoses of the last result
+// Record remembers what was already said, so that every fault is said once. It holds the diagnoses of the last result
 // and those that disappeared less than their monitor time ago. Its clock is the caller's.
 type Record struct {
 	lastChange func(*api.Service) *analyzer.LastChange
 
-	said   map[string]*said // by the id of the diagnosis
+	said   map[fault]*said
 	before *collector.State
 	// unsettled is since when nodes are unknown after a change of leader; zero while none is.
 	unsettled time.Time
@@ -68,14 +68,14 @@ type said struct {
 	// gone is since when it is missing; zero while it is there. by is what ended it, empty while that is not known.
 	gone time.Time
 	by   string
-	// successor is the id of the diagnosis that came in its place at this time, and is not said yet.
-	successor string
+	// successor is what came in its place at this time, and is not said yet; the zero fault while there is none.
+	successor fault
 	came      time.Time
 }
 
 // NewRecord returns a record of nothing said. lastChange tells what the last update of a service changed, nil where it had none.
 func NewRecord(lastChange func(*api.Service) *analyzer.LastChange) *Record {
-	return &Record{lastChange: lastChange, said: map[string]*said{}}
+	return &Record{lastChange: lastChange, said: map[fault]*said{}}
 }
 
 // Next returns when Update has something to say even if nothing changes; zero when it has not.
@@ -96,11 +96,11 @@ func (r *Record) Update(result analyzer.Result, state *collector.State, now time
 	if result.Cluster.Nodes == 0 {
 		return nil
 	}
-	current := map[string]bool{}
-	for i := range result.Diagnoses {
-		current[result.Diagnoses[i].ID] = true
-		if s := r.said[result.Diagnoses[i].ID]; s != nil {
-			s.refresh(result.Diagnoses[i])
+	found, current := distinct(result.Diagnoses), map[fault]bool{}
+	for _, d := range found {
+		current[faultOf(&d)] = true
+		if s := r.said[faultOf(&d)]; s != nil {
+			s.refresh(d)
 		}
 	}
 	r.miss(current, step{before: r.before, after: state, result: &result, lastChange: r.lastChange}, now)
@@ -108,7 +108,7 @@ func (r *Record) Update(result analyzer.Result, state *collector.State, now time
 
 	var events []Event
 	if r.settle(state, now) {
-		events = append(r.appeared(result.Diagnoses, now), r.resolved(state, now)...)
+		events = append(r.appeared(found, now), r.resolved(state, now)...)
 	}
 	r.plan(state, now)
 	return events
@@ -121,20 +121,20 @@ func (s *said) refresh(d analyzer.Diagnosis) {
 }
 
 // miss notes which of the diagnoses said are gone, and what ended them.
-func (r *Record) miss(current map[string]bool, step step, now time.Time) {
+func (r *Record) miss(current map[fault]bool, step step, now time.Time) {
 	nodes := sync.OnceValue(step.nodes)
-	for id, s := range r.said {
-		if current[id] {
+	for f, s := range r.said {
+		if current[f] {
 			continue
 		}
 		if s.gone.IsZero() {
 			s.gone = now
 		}
-		if s.by == "" {
+		if s.by == "" || s.by == silenced {
 			s.by = step.whatEnded(&s.Diagnosis, nodes)
 		}
 		if !current[s.successor] {
-			s.successor = ""
+			s.successor = fault{}
 		}
 	}
 }
@@ -172,20 +172,21 @@ func afterLeaderChange(state *collector.State) bool {
 func (r *Record) appeared(diagnoses []analyzer.Diagnosis, now time.Time) []Event {
 	var events []Event
 	for _, d := range diagnoses {
-		if r.said[d.ID] != nil {
+		f := faultOf(&d)
+		if r.said[f] != nil {
 			continue
 		}
 		old := r.predecessor(&d)
 		switch {
 		case old == nil:
-			r.said[d.ID] = &said{Diagnosis: d}
+			r.said[f] = &said{Diagnosis: d}
 			events = append(events, Event{Kind: Stuck, At: now, Diagnosis: d})
-		case old.successor != d.ID:
-			old.successor, old.came = d.ID, now
+		case old.successor != f:
+			old.successor, old.came = f, now
 		case !now.Before(later(old.came, r.settled).Add(holdTime)):
 			d.Since = earlier(old.Since, d.Since)
-			delete(r.said, old.ID)
-			r.said[d.ID] = &said{Diagnosis: d}
+			delete(r.said, faultOf(&old.Diagnosis))
+			r.said[f] = &said{Diagnosis: d}
 			events = append(events, Event{Kind: Changed, At: now, Diagnosis: d, Was: old.Cause})
 		}
 	}
@@ -197,7 +198,7 @@ func (r *Record) appeared(diagnoses []analyzer.Diagnosis, now time.Time) []Event
 func (r *Record) predecessor(d *analyzer.Diagnosis) *said {
 	var found *said
 	for _, s := range r.said {
-		if s.Subject != d.Subject || s.gone.IsZero() || s.successor != "" && s.successor != d.ID {
+		if s.Subject != d.Subject || s.gone.IsZero() || s.successor != (fault{}) && s.successor != faultOf(d) {
 			continue
 		}
 		if found == nil || follows(d, s, found) {
@@ -211,7 +212,7 @@ func (r *Record) predecessor(d *analyzer.Diagnosis) *said {
 func follows(d *analyzer.Diagnosis, a, b *said) bool {
 	switch {
 	case a.successor != b.successor:
-		return a.successor == d.ID
+		return a.successor == faultOf(d)
 	case a.Component != b.Component && (a.Component == d.Component || b.Component == d.Component):
 		return a.Component == d.Component
 	case !a.Since.Equal(b.Since):
@@ -223,11 +224,11 @@ func follows(d *analyzer.Diagnosis, a, b *said) bool {
 // resolved takes back what has been gone for long enough, by service.
 func (r *Record) resolved(state *collector.State, now time.Time) []Event {
 	var events []Event
-	for id, s := range r.said {
-		if s.gone.IsZero() || s.successor != "" || now.Before(r.due(s, state)) {
+	for f, s := range r.said {
+		if s.gone.IsZero() || s.successor != (fault{}) || now.Before(r.due(s, state)) {
 			continue
 		}
-		delete(r.said, id)
+		delete(r.said, f)
 		if s.by == "" {
 			s.by = r.whatIsNow(s, state)
 		}
@@ -241,10 +242,11 @@ func (r *Record) resolved(state *collector.State, now time.Time) []Event {
 	return events
 }
 
-// due is when a diagnosis that is gone counts as resolved. A service that is removed does not come back.
+// due is when a diagnosis that is gone counts as resolved. A service that is removed does not come back, and one that is
+// silenced is not watched for how it does.
 func (r *Record) due(s *said, state *collector.State) time.Time {
 	monitor := max(s.Monitor, holdTime)
-	if isRemoved(s.Subject, state) {
+	if isRemoved(s.Subject, state) || s.by == silenced {
 		monitor = holdTime
 	}
 	return later(s.gone, r.settled).Add(monitor)
@@ -260,7 +262,7 @@ func (r *Record) plan(state *collector.State, now time.Time) {
 	for _, s := range r.said {
 		due := time.Time{}
 		switch {
-		case s.successor != "":
+		case s.successor != (fault{}):
 			due = later(s.came, r.settled).Add(holdTime)
 		case !s.gone.IsZero():
 			due = r.due(s, state)

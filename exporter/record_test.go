@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,12 @@ func TestRecord(t *testing.T) {
 			d.Subject.ID, d.Subject.Name = service, service
 		}
 	}
+	previous := func(d *analyzer.Diagnosis) { d.ID += " of the previous spec" }
+	patient := func(d *analyzer.Diagnosis) { d.Monitor = time.Hour }
+	shaped := func(shape string) func(*analyzer.Diagnosis) {
+		return func(d *analyzer.Diagnosis) { d.ID, d.Shape = d.ID+" "+shape, shape }
+	}
+	labelled := func(s *api.Service) { s.Spec.Annotations.Labels = map[string]string{"owner": "ops"} }
 	is := func(ds ...analyzer.Diagnosis) []analyzer.Diagnosis { return ds }
 	run := func(s *swarm) {
 		for i := range 3 {
@@ -167,7 +174,74 @@ func TestRecord(t *testing.T) {
 				{at: 0, found: is(diagnosed(memory))}, {at: 10 * time.Second, silenced: is(diagnosed(memory))},
 				{at: 15 * time.Second, silenced: is(diagnosed(memory))},
 			},
-			want: []string{"0s stuck " + memory, "15s resolved " + memory + " lasted 10s by silenced by a label, and still stuck"},
+			want: []string{"0s stuck " + memory, "15s resolved " + memory + " lasted 10s by silenced by a label; it is still stuck"},
+		},
+		{
+			name: "a silenced service is not waited for, and one that is well again before that was not silenced",
+			looks: []look{
+				{at: 0, change: func(s *swarm) { s.put(service("api")) }, found: is(diagnosed(memory, patient), diagnosed(memory, of("api")))},
+				{at: 10 * time.Second, silenced: is(diagnosed(memory, patient), diagnosed(memory, of("api")))},
+				{at: 12 * time.Second, change: run, silenced: is(diagnosed(memory, patient))},
+				{at: 15 * time.Second, silenced: is(diagnosed(memory, patient))},
+			},
+			want: []string{
+				"0s stuck " + memory, "0s stuck " + memory,
+				"15s resolved " + memory + " lasted 10s by nothing is stuck any more",
+				"15s resolved " + memory + " lasted 10s by silenced by a label; it is still stuck",
+			},
+		},
+		{
+			name: "an update that changes nothing of it makes no line, even where the label that it adds silences later",
+			looks: []look{
+				{at: 0, found: is(diagnosed(memory))},
+				{at: 10 * time.Second, change: func(s *swarm) { s.put(service("web", labelled)) }, found: is(diagnosed(memory, previous))},
+				{at: 30 * time.Second, found: is(diagnosed(memory, previous, later(20*time.Second)))},
+				{at: 40 * time.Second, silenced: is(diagnosed(memory))}, {at: 45 * time.Second, silenced: is(diagnosed(memory))},
+			},
+			want: []string{"0s stuck " + memory, "45s resolved " + memory + " lasted 40s by silenced by a label; it is still stuck"},
+		},
+		{
+			name: "tasks of the current and of the previous spec that the same holds are one line",
+			looks: []look{
+				{at: 0, found: is(diagnosed(memory))},
+				{at: 10 * time.Second, found: is(diagnosed(memory, later(10*time.Second)), diagnosed(memory, previous))},
+				{at: 20 * time.Second, found: is(diagnosed(memory, later(10*time.Second)))},
+				{at: 30 * time.Second, found: is(diagnosed(memory, previous, later(25*time.Second)))},
+				{at: 40 * time.Second}, {at: 45 * time.Second},
+			},
+			want: []string{"0s stuck " + memory, "45s resolved " + memory + " lasted 40s by nothing is stuck any more"},
+		},
+		{
+			name: "of two that begin at once the earliest time counts",
+			looks: []look{
+				{at: time.Minute, found: is(diagnosed(memory, later(50*time.Second)), diagnosed(memory, previous))},
+				{at: 2 * time.Minute}, {at: 125 * time.Second},
+			},
+			want: []string{"1m0s stuck " + memory, "2m5s resolved " + memory + " lasted 2m0s by nothing is stuck any more"},
+		},
+		{
+			name: "an unexplained service is one line whichever component holds its task",
+			looks: func() []look {
+				var looks []look
+				for i := range 20 {
+					component := analyzer.Agent
+					if i%2 == 0 {
+						component = analyzer.Orchestrator
+					}
+					held := func(d *analyzer.Diagnosis) { d.ID, d.Component = "web "+string(component), component }
+					looks = append(looks, look{at: time.Duration(7*i) * time.Second, found: is(diagnosed("unexplained", held))})
+				}
+				return looks
+			}(),
+			want: []string{"0s stuck unexplained"},
+		},
+		{
+			name: "another shape of a cause is news",
+			looks: []look{
+				{at: 0, found: is(diagnosed(memory, shaped("fragmented")))}, {at: 10 * time.Second, found: is(diagnosed(memory, shaped("too-large")))},
+				{at: 15 * time.Second, found: is(diagnosed(memory, shaped("too-large")))},
+			},
+			want: []string{"0s stuck " + memory + " fragmented", "15s changed " + memory + " too-large was " + memory},
 		},
 		{
 			name: "one of two causes that ends leaves the other",
@@ -252,7 +326,7 @@ func replay(t *testing.T, r *Record, looks []look) []string {
 }
 
 func sayEvent(e Event) string {
-	said := fmt.Sprintf("%s %s %s", e.At.Sub(start), e.Kind, e.Diagnosis.Cause)
+	said := strings.TrimSpace(fmt.Sprintf("%s %s %s %s", e.At.Sub(start), e.Kind, e.Diagnosis.Cause, e.Diagnosis.Shape))
 	switch e.Kind {
 	case Changed:
 		said += " was " + e.Was

@@ -11,15 +11,18 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer"
 )
 
-// Report writes a result for a person: each diagnosis as a block that begins with its summary. wide adds the evidence, the
-// matrix and every check. The result must have been redacted.
-func Report(out io.Writer, result analyzer.Result, wide, colored bool) error {
+// Report writes a result for a person: each diagnosis as a block that begins with its summary, then what is said of what is
+// well. wide adds the evidence, the matrix and every check. The result must have been redacted.
+func Report(out io.Writer, result analyzer.Result, well []string, wide, colored bool) error {
 	r := reporter{out: bufio.NewWriter(out), wide: wide, colored: colored}
 	for i := range result.Diagnoses {
 		r.diagnosis(&result.Diagnoses[i])
 	}
-	if len(result.Diagnoses) == 0 {
-		r.line("Nothing is stuck. Nodes: %d.", result.Cluster.Nodes)
+	for _, sentence := range well {
+		r.line("%s", sentence)
+	}
+	if len(result.Diagnoses)+len(well) == 0 {
+		r.line("%s Nodes: %d.", nothing(result), result.Cluster.Nodes)
 	}
 	if n := len(result.Ignored); n > 0 {
 		r.line("%d more silenced by a label:", n)
@@ -31,6 +34,17 @@ func Report(out io.Writer, result analyzer.Result, wide, colored bool) error {
 		r.line("not seen: %s", blind)
 	}
 	return r.out.Flush()
+}
+
+// nothing says that nothing is stuck, as far as that was seen.
+func nothing(result analyzer.Result) string {
+	switch {
+	case len(result.Blind) > 0:
+		return "No stuck service among what was seen."
+	case len(result.Ignored) > 0:
+		return "Nothing is stuck that no label silences."
+	}
+	return "Nothing is stuck."
 }
 
 // clock is how times are written for a person.
@@ -74,6 +88,7 @@ func (r *reporter) diagnosis(d *analyzer.Diagnosis) {
 		r.matrix(d)
 	} else {
 		r.hints(d)
+		r.holders(d)
 	}
 	for _, check := range d.Check {
 		r.field("check", "$ "+check.Command)
@@ -91,49 +106,6 @@ func (r *reporter) diagnosis(d *analyzer.Diagnosis) {
 		r.field("not seen", blind)
 	}
 	r.line("")
-}
-
-func (r *reporter) hints(d *analyzer.Diagnosis) {
-	for _, e := range d.Evidence {
-		if e.Hint != "" && !strings.Contains(d.Summary, e.Hint) {
-			r.field("hint", e.Hint)
-		}
-	}
-}
-
-func (r *reporter) evidence(d *analyzer.Diagnosis) {
-	for _, e := range d.Evidence {
-		parts := []string{e.What}
-		add := func(name, value string) {
-			if value != "" {
-				parts = append(parts, name+" "+value)
-			}
-		}
-		add("wanted", e.Wanted)
-		add("on", e.Node)
-		add("asked", quantity(e.Asked, e.Unit))
-		add("free", quantity(e.Free, e.Unit))
-		add("of", quantity(e.Total, e.Unit))
-		add("short", quantity(e.Short, e.Unit))
-		r.field("evidence", strings.Join(parts, ", "))
-		for _, found := range e.Found {
-			r.field("", fmt.Sprintf("%s on %s", found.Value, nodeNames(found)))
-		}
-		for _, h := range e.Holders {
-			r.field("", fmt.Sprintf("held on %s by %s (task %s): %s", h.Node, h.Service, h.Task, quantity(&h.Amount, e.Unit)))
-		}
-		if e.Hint != "" {
-			r.field("", e.Hint)
-		}
-	}
-}
-
-func nodeNames(found analyzer.Found) string {
-	names := strings.Join(found.Nodes, ", ")
-	if more := found.Count - len(found.Nodes); more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
-	}
-	return names
 }
 
 // matrix writes the verdicts as a table: a row a group of nodes, a column a filter.

@@ -26,10 +26,10 @@ func TestReportsAreAsPeopleReadThem(t *testing.T) {
 	stuck := s.Snapshot()
 	result := analyzer.Analyze(stuck, start.Add(time.Minute), analyzer.Patience{})
 	for name, write := range map[string]func(*bytes.Buffer) error{
-		"report.txt":      func(out *bytes.Buffer) error { return Report(out, Redact(result), false, false) },
-		"report.wide.txt": func(out *bytes.Buffer) error { return Report(out, Redact(result), true, false) },
+		"report.txt":      func(out *bytes.Buffer) error { return Report(out, Redact(result), nil, false, false) },
+		"report.wide.txt": func(out *bytes.Buffer) error { return Report(out, Redact(result), nil, true, false) },
 		"report.well.txt": func(out *bytes.Buffer) error {
-			return Report(out, analyzer.Analyze(wellState(t), start, analyzer.Patience{}), false, false)
+			return Report(out, analyzer.Analyze(wellState(t), start, analyzer.Patience{}), nil, false, false)
 		},
 		"nodes.txt": func(out *bytes.Buffer) error { return NodeTable(out, analyzer.Nodes(stuck)) },
 	} {
@@ -49,7 +49,7 @@ func TestColourIsForTerminalsOnly(t *testing.T) {
 	result := analyzer.Result{Diagnoses: []analyzer.Diagnosis{{Summary: "web is down", Severity: analyzer.Critical}}}
 	for _, colored := range []bool{true, false} {
 		var out bytes.Buffer
-		if err := Report(&out, result, false, colored); err != nil {
+		if err := Report(&out, result, nil, false, colored); err != nil {
 			t.Fatal(err)
 		}
 		if got := bytes.Contains(out.Bytes(), []byte("\x1b[31m")); got != colored {

@@ -17,6 +17,10 @@ import (
 // mostChanges is how many changes one line names.
 const mostChanges = 3
 
+// silenced is what ended a diagnosis that a label took out of the log. Its event is resolved as any other's, so that whoever
+// pairs the lines closes it; the words say that the service still is as it was.
+const silenced = "silenced by a label; it is still stuck"
+
 // step is what happened from one state to the next.
 type step struct {
 	// before is nil at the first state.
@@ -31,8 +35,8 @@ func (s step) whatEnded(d *analyzer.Diagnosis, nodes func() []string) string {
 	if s.before == nil {
 		return ""
 	}
-	if slices.ContainsFunc(s.result.Ignored, func(i analyzer.Diagnosis) bool { return i.ID == d.ID }) {
-		return "silenced by a label, and still stuck"
+	if slices.ContainsFunc(s.result.Ignored, func(i analyzer.Diagnosis) bool { return faultOf(&i) == faultOf(d) }) {
+		return silenced
 	}
 	if isRemoved(d.Subject, s.after) {
 		return string(d.Subject.Kind) + " removed"
@@ -162,7 +166,7 @@ func labelChanges(kind string, before, after map[string]string) []string {
 // whatIsNow tells how things are where no change was seen that ended a diagnosis.
 func (r *Record) whatIsNow(s *said, state *collector.State) string {
 	for _, other := range r.said {
-		if other.Subject == s.Subject && other.ID != s.ID && other.gone.IsZero() {
+		if other.Subject == s.Subject && other != s && other.gone.IsZero() {
 			return "still held by another cause: " + other.Cause
 		}
 	}

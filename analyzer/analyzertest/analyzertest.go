@@ -111,7 +111,7 @@ func readDump(t *testing.T, files map[string][]byte) (*collector.State, time.Tim
 			t.Fatal(err)
 		}
 	}
-	state, now, err := dump.Read(folder)
+	state, now, err := dump.Read(t.Context(), folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/exporter"
 )
 
 // tokenFile is where Docker puts the secret of the documented stack.
@@ -49,7 +50,7 @@ It reads the manager's control socket where that is mounted, else it polls the E
 			if options.token, err = readToken(token, cmd.Flags().Changed("token-file")); err != nil {
 				return err
 			}
-			if options.source.engine, err = dialAgent(docker, hostIsNamed(cmd, docker)); err != nil {
+			if options.source.engine, err = dial(docker, hostIsNamed(cmd, docker)); err != nil {
 				return err
 			}
 			defer options.source.engine.Close()
@@ -57,7 +58,7 @@ It reads the manager's control socket where that is mounted, else it polls the E
 			log.SetOutput(docker.Err())
 			log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: time.RFC3339Nano})
 			log.SetLevel(logrus.GetLevel())
-			return newDaemon(&options, docker.Out(), logrus.NewEntry(log)).run(cmd.Context())
+			return newDaemon(&options, exporter.NewLog(docker.Out()), logrus.NewEntry(log)).run(cmd.Context())
 		},
 	}
 	flags := cmd.Flags()
@@ -69,12 +70,6 @@ It reads the manager's control socket where that is mounted, else it polls the E
 	flags.DurationVar(&options.source.polling, "poll-interval", 5*time.Second, "how often to poll the Engine API where there is no control socket")
 	flags.Var(thresholds{&options.patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
-}
-
-// hostIsNamed tells whether the operator said which engine to ask.
-func hostIsNamed(cmd *cobra.Command, docker *command.DockerCli) bool {
-	host := cmd.Root().PersistentFlags().Lookup("host")
-	return host != nil && host.Changed || os.Getenv("DOCKER_HOST") != "" || docker.CurrentContext() != command.DefaultContextName
 }
 
 // readToken reads the token; no file at the default place means no token.

@@ -7,18 +7,19 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/docker/cli/cli/command"
-
 	"github.com/swarmdiag/swarmdiag/collector"
 	"github.com/swarmdiag/swarmdiag/collector/engine"
 	"github.com/swarmdiag/swarmdiag/collector/watch"
 )
 
-// Where the agent looks by default: in the host's /run as the documented service mounts it, then in its own.
+// Where the agent and commands that look once find an engine that nobody named: in the host's /run as the documented service mounts it, then in its own.
 var (
 	controlSockets = []string{"/host/run/docker/swarm/control.sock", "/run/docker/swarm/control.sock"}
 	engineSockets  = []string{"/host/run/docker.sock", "/run/docker.sock", "/var/run/docker.sock"}
 )
+
+// noSocket is the value of --control-socket that leaves the control socket alone.
+const noSocket = "none"
 
 // source reads the control socket where there is one, else the Engine API. It chooses anew at each connection: a node
 // that is promoted gets a control socket, and loses it when it is demoted.
@@ -60,7 +61,7 @@ func (s *source) followOnce(ctx context.Context, store *collector.Store, live fu
 // controlSocket is the socket to read, empty where the Engine API is to be polled.
 func (s *source) controlSocket() string {
 	switch s.socket {
-	case "none":
+	case noSocket:
 		return ""
 	case "":
 		return firstSocket(controlSockets)
@@ -81,13 +82,4 @@ func firstSocket(paths []string) string {
 		}
 	}
 	return ""
-}
-
-// dialAgent prepares the connection to the engine: the one that --host, --context or the environment names, else the first
-// socket that is there.
-func dialAgent(cli *command.DockerCli, named bool) (*engine.Client, error) {
-	if socket := firstSocket(engineSockets); !named && socket != "" {
-		return engine.DialSocket(socket)
-	}
-	return dialContext(cli)
 }

@@ -140,8 +140,8 @@ func TestBadInputGetsASentenceAndStatus1(t *testing.T) {
 		"a service that does not exist":         {[]string{"why", "wbe", "--from", "testdata/cases/healthy"}, "did you mean web?"},
 		"a node that does not exist":            {[]string{"why", "--node", "node-9", "--from", "testdata/cases/healthy"}, "did you mean node-1"},
 		"a stack that does not exist":           {[]string{"why", "--stack", "shop", "--from", "testdata/cases/healthy"}, "no stack is named"},
-		"an unknown format":                     {[]string{"why", "--format", "xml"}, "table, wide, json, yaml"},
-		"an unknown threshold state":            {[]string{"why", "--threshold", "waiting=3s"}, "no such state"},
+		"an unknown format":                     {[]string{"why", "--format", "xml"}, "one of table, wide, json, yaml"},
+		"an unknown threshold state":            {[]string{"why", "--threshold", "waiting=3s"}, "the states are none"},
 		"a threshold without a duration":        {[]string{"why", "--threshold", "pending=soon"}, "want a duration"},
 		"an unknown command":                    {[]string{"wy"}, "there is no command"},
 		"an unknown flag":                       {[]string{"why", "--frm", "x"}, "unknown flag"},
@@ -150,7 +150,20 @@ func TestBadInputGetsASentenceAndStatus1(t *testing.T) {
 		"a control socket that is none":         {[]string{"why", "--control-socket", notSocket}, notSocket},
 		"two sources at once":                   {[]string{"why", "--from", "x", "--control-socket", "y"}, "exclude each other"},
 		"an agent that is not there":            {[]string{"healthcheck", "--listen", "127.0.0.1:1"}, "ask the agent"},
-		"a cause that does not exist":           {[]string{"causes", "gremlins"}, "there is no cause"},
+		"a cause that does not exist":           {[]string{"causes", "gremlins"}, "there is no cause \"gremlins\": the causes are "},
+		"a part of a cause":                     {[]string{"causes", "memory"}, "did you mean insufficient-memory?"},
+		"a part of a cause, misspelt":           {[]string{"causes", "memroy"}, "did you mean insufficient-memory?"},
+		"a part of several causes":              {[]string{"causes", "insufficient"}, "did you mean insufficient-cpu or insufficient-memory or insufficient-generic-resource?"},
+		"an empty service":                      {[]string{"why", "", "--from", "testdata/cases/healthy"}, "a name is empty"},
+		"an empty path":                         {[]string{"why", "--from", ""}, "--from\" flag: it is empty: give a value"},
+		"an empty node":                         {[]string{"why", "--node="}, "--node\" flag: it is empty: give a value"},
+		"an empty object":                       {[]string{"why", "--from", written(t, "a.json", "{}")}, "docker node, service"},
+		"an empty array":                        {[]string{"nodes", "--from", written(t, "a.json", "[]")}, "docker node, service"},
+		"a dump without tasks":                  {[]string{"why", "--from", part(t, "nodes.json", "services.json")}, "lacks the tasks. On a manager, in the same folder, run\n\n{ docker service ls"},
+		"a dump without services":               {[]string{"why", "--from", part(t, "nodes.json", "tasks.json")}, "docker service inspect > services.json"},
+		"a dump of nodes":                       {[]string{"why", "--from", part(t, "nodes.json")}, "what is stuck cannot be told from it, since it lacks the services and the tasks"},
+		"a dump without nodes":                  {[]string{"why", "--from", part(t, "services.json", "tasks.json")}, "docker node inspect > nodes.json"},
+		"nodes without tasks":                   {[]string{"nodes", "--from", part(t, "nodes.json", "services.json")}, "what is free on the nodes cannot be told from it, since it lacks the tasks"},
 		"a snapshot into a folder that is none": {[]string{"snapshot", "--from", "testdata/cases/healthy", "-o", "/nonexistent/x.json"}, "create snapshot"},
 		"a token file that is not there":        {[]string{"agent", "--token-file", "/nonexistent/token"}, "read the token"},
 	} {
@@ -161,6 +174,36 @@ func TestBadInputGetsASentenceAndStatus1(t *testing.T) {
 			}
 		})
 	}
+}
+
+// written is the path of a new file.
+func written(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// part is a folder with some files of the healthy swarm; a name with "=" is a file with that content.
+func part(t *testing.T, files ...string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for _, name := range files {
+		name, content, given := strings.Cut(name, "=")
+		if !given {
+			text, err := os.ReadFile(filepath.Join("testdata/cases/healthy", name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			content = string(text)
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
 }
 
 func TestASnapshotGivesTheSameDiagnoses(t *testing.T) {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"strconv"
@@ -51,9 +50,9 @@ type daemon struct {
 	serving   string
 }
 
-func newDaemon(options *agentOptions, out io.Writer, log *logrus.Entry) *daemon {
+func newDaemon(options *agentOptions, events *exporter.Log, log *logrus.Entry) *daemon {
 	d := &daemon{
-		options: options, log: log, events: exporter.NewLog(out), store: collector.NewStore(),
+		options: options, log: log, events: events, store: collector.NewStore(),
 		record: exporter.NewRecord(analyzer.ChangeOf), looked: time.Now(),
 	}
 	d.metrics = exporter.NewMetrics(version, revision, d.store.Snapshot, time.Now)

@@ -34,6 +34,8 @@ const (
 	// swarmCommand is the hidden command that the demo starts as a process of its own: swarmkit's scheduler shares
 	// its filters with everything else in a process.
 	swarmCommand = "demo-swarm"
+	// longestTempDir, in bytes, leaves room for what the demo's swarm puts below it in the 107 of a socket's path (unix(7)).
+	longestTempDir = 60
 )
 
 // errAllNamed ends a demo that was to run once.
@@ -49,13 +51,17 @@ func newDemo(docker *command.DockerCli) *cobra.Command {
 		Short: "Show all of it on a swarm inside this program: needs no Docker, no root and no network",
 		Long: `Start a Docker Swarm inside this program: swarmkit's own manager, scheduler and store, with nodes that pretend to run containers. It
 holds healthy services and one stuck service for every way in which the scheduler refuses a task. The agent names each; its
-log lines go to standard output, then the report of swarmdiag why follows on standard error.
+log lines go to standard output, as text on a terminal and else as the JSON that the agent writes, then the report of
+swarmdiag why follows on standard error.
 
 Every fault is checked against what was planted: a wrong or missing diagnosis ends the demo with exit status 1.`,
 		Example: "  swarmdiag demo\n  swarmdiag demo --once",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			d := demo{once: once, listen: listen, out: docker.Out(), err: docker.Err(), colored: colored(docker.Out())}
+			d := demo{once: once, listen: listen, log: exporter.NewLog(docker.Out()), err: docker.Err(), colored: colored(docker.Out())}
+			if docker.Out().IsTerminal() {
+				d.log = exporter.NewTextLog(docker.Out())
+			}
 			return d.run(cmd.Context())
 		},
 	}
@@ -88,14 +94,15 @@ func newDemoSwarm() *cobra.Command {
 }
 
 type demo struct {
-	once     bool
-	listen   string
-	out, err io.Writer
-	colored  bool
+	once    bool
+	listen  string
+	log     *exporter.Log
+	err     io.Writer
+	colored bool
 }
 
 func (d *demo) run(ctx context.Context) error {
-	dir, err := os.MkdirTemp("", "swarmdiag")
+	dir, err := os.MkdirTemp(tempDir(os.TempDir()), "swarmdiag")
 	if err != nil {
 		return fmt.Errorf("make a directory for the demo: %w", err)
 	}
@@ -114,6 +121,14 @@ func (d *demo) run(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// tempDir is where the demo keeps its sockets, whose paths a unix socket bounds: /tmp where the user's own folder is too long.
+func tempDir(own string) string {
+	if len(own) > longestTempDir {
+		return "/tmp"
+	}
+	return own
 }
 
 // startSwarm starts the embedded swarm in a process of its own and returns its control socket. The process ends with ctx.
@@ -179,7 +194,7 @@ func (d *demo) watch(ctx context.Context, group *errgroup.Group, socket string) 
 	log := logrus.New()
 	log.SetOutput(d.err)
 	log.SetLevel(logrus.WarnLevel)
-	agent := newDaemon(options, d.out, logrus.NewEntry(log))
+	agent := newDaemon(options, d.log, logrus.NewEntry(log))
 	group.Go(func() error { return agent.run(ctx) })
 	group.Go(func() error { return d.judge(ctx, agent) })
 	return nil
@@ -200,7 +215,7 @@ func (d *demo) judge(ctx context.Context, agent *daemon) error {
 		}
 	}
 	result, _ := agent.lastResult()
-	if err := exporter.Report(d.err, exporter.Redact(result), false, d.colored); err != nil {
+	if err := exporter.Report(d.err, exporter.Redact(result), nil, false, d.colored); err != nil {
 		return err
 	}
 	if len(wrong) > 0 {

@@ -34,7 +34,7 @@ func (f *format) Type() string { return "format" }
 // Set implements pflag.Value.
 func (f *format) Set(value string) error {
 	if !slices.Contains(formats, value) {
-		return fmt.Errorf("there are %s", strings.Join(formats, ", "))
+		return fmt.Errorf("it is one of %s", strings.Join(formats, ", "))
 	}
 	*f = format(value)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -40,12 +41,13 @@ func run(ctx context.Context, args []string, stdin io.ReadCloser, stdout, stderr
 	defer stop()
 	err := execute(ctx, args, stdin, stdout, stderr)
 	var code exitCode
+	var file *fs.PathError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &code):
 		return int(code)
-	case errors.Is(err, syscall.EPIPE): // whoever read the output has had enough
+	case errors.As(err, &file) && errors.Is(err, syscall.EPIPE): // no connection's: whoever read the output has had enough
 		return 1
 	}
 	fmt.Fprintln(stderr, "swarmdiag:", err)
@@ -98,8 +100,8 @@ func newRoot(docker *command.DockerCli) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "swarmdiag",
 		Short: "Tells why a Swarm service is not running",
-		Long: `swarmdiag tells why a service of a Docker Swarm is not running: which part of Swarm holds its task, which node comes closest to
-taking it, and by how much it misses.`,
+		Long: `swarmdiag tells why a service of a Docker Swarm is not running: where in Swarm its task waits, what the best node for it still
+lacks, and a command to see that for yourself. It changes nothing.`,
 		Example:       "  swarmdiag why web\n  docker swarmdiag why --stack shop\n  swarmdiag demo",
 		SilenceUsage:  true,
 		SilenceErrors: true,

@@ -5,6 +5,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/collector/dump"
 	"github.com/swarmdiag/swarmdiag/exporter"
 )
 
@@ -20,8 +21,11 @@ func newNodes(docker *command.DockerCli) *cobra.Command {
 		Example: "  swarmdiag nodes\n  swarmdiag nodes --format json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			state, _, err := where.state(cmd.Context(), docker)
+			state, _, err := where.state(cmd, docker)
 			if err != nil {
+				return err
+			}
+			if err := where.needs(state, "what is free on the nodes", dump.Nodes, dump.Tasks); err != nil {
 				return err
 			}
 			nodes := analyzer.Nodes(state)

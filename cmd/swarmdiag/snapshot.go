@@ -18,13 +18,13 @@ func newSnapshot(docker *command.DockerCli) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "snapshot",
-		Short: "Write the swarm's state to a file that is safe to attach to a ticket",
+		Short: "Write the swarm's state to a file that can be handed on: it holds no secrets",
 		Long: `Write what swarmdiag reads of the swarm to a file. It holds no value of an environment variable, secret, config or credential;
 names of nodes, services, labels and images are in it. swarmdiag why --from FILE gives the same diagnoses.`,
 		Example: "  swarmdiag snapshot -o swarm.json\n  swarmdiag why --from swarm.json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			state, now, err := where.state(cmd.Context(), docker)
+			state, now, err := where.state(cmd, docker)
 			if err != nil {
 				return err
 			}

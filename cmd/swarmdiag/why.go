@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	"slices"
+
 	"github.com/docker/cli/cli/command"
 	"github.com/spf13/cobra"
 
@@ -14,11 +17,11 @@ const stuckStatus = exitCode(2)
 
 func newWhy(docker *command.DockerCli) *cobra.Command {
 	var (
-		where    look
-		scope    analyzer.Scope
-		out      format
-		strict   bool
-		patience = analyzer.Patience{ProvenAtOnce: true}
+		where       look
+		stack, node given
+		out         format
+		strict      bool
+		patience    = analyzer.Patience{ProvenAtOnce: true}
 	)
 	cmd := &cobra.Command{
 		Use:   "why [SERVICE|TASK ...]",
@@ -26,26 +29,36 @@ func newWhy(docker *command.DockerCli) *cobra.Command {
 		Long: `Look once at the swarm of the docker context in force, and name the cause of everything that is stuck: the part of Swarm that
 holds it, the node that comes closest, by how much it misses, and a command that proves it.
 
-The exit status is 2 where a critical diagnosis is in the scope asked for (with --strict: or a warning), 1 where the swarm
-could not be looked at, else 0.
+Exit status: 2 when something that was asked for is stuck and critical (with --strict, a warning does, too); 1 when swarmdiag
+could not look; otherwise 0.
 
 A folder to read with --from can be made on a manager without swarmdiag:
 
 ` + dump.HowTo,
 		Example: "  swarmdiag why\n  swarmdiag why web\n  swarmdiag why --stack shop --format wide\n  swarmdiag why --node node-3\n" +
 			"  swarmdiag why --from ./dump --format json",
+		Args:              noneEmpty,
+		ValidArgsFunction: where.complete(docker, serviceNames),
 		RunE: func(cmd *cobra.Command, names []string) error {
-			state, now, err := where.state(cmd.Context(), docker)
+			state, now, err := where.state(cmd, docker)
 			if err != nil {
 				return err
 			}
-			scope.Names = names
+			if err := where.needs(state, "what is stuck", dump.Nodes, dump.Services, dump.Tasks); err != nil {
+				return err
+			}
+			scope := analyzer.Scope{Names: names, Stack: stack.String(), Node: node.String()}
 			if err := scope.Resolve(state); err != nil {
 				return err
 			}
-			result := exporter.Redact(scope.Narrow(state, analyzer.Analyze(state, now, patience)))
+			whole := analyzer.Analyze(state, now, patience)
+			well, err := exporter.Well(state, scope, whole)
+			if err != nil {
+				return err
+			}
+			result := exporter.Redact(scope.Narrow(state, whole))
 			err = out.write(docker.Out(), result, func(wide bool) error {
-				return exporter.Report(docker.Out(), result, wide, colored(docker.Out()))
+				return exporter.Report(docker.Out(), result, well, wide, colored(docker.Out()))
 			})
 			if err == nil && result.IsStuck(strict) {
 				return stuckStatus
@@ -55,11 +68,21 @@ A folder to read with --from can be made on a manager without swarmdiag:
 	}
 	where.install(cmd.Flags())
 	out.install(cmd)
-	cmd.Flags().StringVar(&scope.Stack, "stack", "", "only services of this stack")
-	cmd.Flags().StringVar(&scope.Node, "node", "", "only what should run on this node and does not")
+	cmd.Flags().Var(&stack, "stack", "only services of this stack")
+	cmd.Flags().Var(&node, "node", "only what should run on this node and does not")
+	_ = cmd.RegisterFlagCompletionFunc("stack", where.complete(docker, stackNames))
+	_ = cmd.RegisterFlagCompletionFunc("node", where.complete(docker, nodeNames))
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 2 for warnings, too")
 	cmd.Flags().Var(thresholds{&patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
+}
+
+// noneEmpty refuses an empty argument: it stands for a variable that is not set, and not for everything.
+func noneEmpty(_ *cobra.Command, names []string) error {
+	if slices.Contains(names, "") {
+		return errors.New("a name is empty: name services or tasks, or give no argument to see everything that is stuck")
+	}
+	return nil
 }
 
 // thresholds is the value of --threshold.

@@ -5,6 +5,7 @@ package dump
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,15 +25,16 @@ const maxSize = 1 << 30
 var ErrNothing = errors.New("holds no output of docker inspect")
 
 // Read reads a folder (not what is in folders in it) or one file, plain or gzipped, and returns the state and the time
-// it is from: the newest timestamp in it. What is missing is a gap of the state.
-func Read(path string) (*collector.State, time.Time, error) {
+// it is from: the newest timestamp in it. What is missing is a gap of the state. The file may be a pipe: it is waited for
+// until ctx ends.
+func Read(ctx context.Context, path string) (*collector.State, time.Time, error) {
 	files, folder, err := list(path)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	found, left := newFindings(), int64(maxSize)
 	for _, name := range files {
-		content, err := load(name, left)
+		content, err := load(ctx, name, left)
 		if err != nil {
 			return nil, time.Time{}, fmt.Errorf("read %s: %w", name, err)
 		}
@@ -51,7 +53,7 @@ func Read(path string) (*collector.State, time.Time, error) {
 	}
 	if found.empty() {
 		return nil, time.Time{}, fmt.Errorf("%s %w: it needs that of docker node, service, network and volume inspect, "+
-			"docker inspect --type task and docker info, as JSON", path, ErrNothing)
+			"docker inspect --type task and docker info, as JSON; swarmdiag why --help shows the lines that write it", path, ErrNothing)
 	}
 	return found.state(path)
 }
@@ -71,21 +73,34 @@ func list(path string) ([]string, bool, error) {
 	}
 	var files []string
 	for _, entry := range entries {
-		if entry.Type().IsRegular() && !strings.HasPrefix(entry.Name(), ".") {
-			files = append(files, filepath.Join(path, entry.Name()))
+		if strings.HasPrefix(entry.Name(), ".") {
+			continue
+		}
+		name := filepath.Join(path, entry.Name())
+		about, err := os.Stat(name) // of what a symbolic link leads to
+		if err != nil {
+			return nil, false, err
+		}
+		if about.Mode().IsRegular() {
+			files = append(files, name)
 		}
 	}
 	return files, true, nil
 }
 
 // load returns the content of a file, unpacked, if that is not more than left bytes.
-func load(name string, left int64) ([]byte, error) {
-	file, err := os.Open(name)
+func load(ctx context.Context, name string, left int64) ([]byte, error) {
+	file, err := open(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
+	stop := context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Unix(1, 0)) }) // a regular file has none, and needs none
+	defer stop()
 	content, err := atMost(file, left)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil || !bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {
 		return content, err
 	}

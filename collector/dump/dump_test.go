@@ -31,6 +31,22 @@ func folder(t testing.TB, files map[string]string) string {
 	return path
 }
 
+// linked writes a folder of symbolic links.
+func linked(t testing.TB, targets map[string]string) string {
+	t.Helper()
+	path := t.TempDir()
+	for name, target := range targets {
+		target, err := filepath.Abs(target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, filepath.Join(path, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
 func content(t testing.TB, name string) string {
 	t.Helper()
 	read, err := os.ReadFile(filepath.Join(recorded, name))
@@ -42,7 +58,7 @@ func content(t testing.TB, name string) string {
 
 func read(t *testing.T, path string) (*collector.State, time.Time) {
 	t.Helper()
-	state, now, err := Read(path)
+	state, now, err := Read(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +129,8 @@ func TestFilesAreToldApartByContent(t *testing.T) {
 			"t.json.gz": packed.String(), "n.json": content(t, "nodes.json"), "s.json": content(t, "services.json") + content(t, "networks.json") + content(t, "info.json"),
 		}),
 		"a byte order mark": folder(t, map[string]string{"x.json": "\xef\xbb\xbf" + everything}),
+		"links to files elsewhere": linked(t, map[string]string{"x.json": recorded + "/tasks.json", "y.json": recorded + "/nodes.json", "a.json": recorded + "/services.json",
+			"n.json": recorded + "/networks.json", "i.json": recorded + "/info.json", "a-folder": "testdata"}),
 		"beside other text": folder(t, map[string]string{
 			"x.json": everything, "service-ps.txt": "web.1|node-1|Running", "dockerd.log": "[2026-12-01] started", "README": "# how", ".hidden.json": "{",
 		}),
@@ -153,6 +171,18 @@ func TestWhatIsMissingIsAGap(t *testing.T) {
 		{"commands that found nothing", map[string]string{
 			"nodes.json": content(t, "nodes.json"), "services.json": "", "tasks.json": "[]\n", "networks.json": content(t, "networks.json"), "info.json": content(t, "info.json"),
 		}, nil},
+		{"a swarm without a service", map[string]string{
+			"nodes.json": content(t, "nodes.json"), "services.json": "[]", "tasks.json": "", "networks.json": "[]", "info.json": content(t, "info.json"),
+		}, nil},
+		{"a swarm without a node", map[string]string{
+			"nodes.json": "[]", "services.json": content(t, "services.json"), "tasks.json": content(t, "tasks.json"), "networks.json": "[]", "info.json": content(t, "info.json"),
+		}, []string{"nodes"}},
+		{"tasks of services that are not there", map[string]string{
+			"nodes.json": content(t, "nodes.json"), "services.json": "", "tasks.json": content(t, "tasks.json"), "networks.json": "[]", "info.json": content(t, "info.json"),
+		}, []string{"services.json"}},
+		{"no task of a service that wants some", map[string]string{
+			"nodes.json": content(t, "nodes.json"), "services.json": content(t, "services.json"), "tasks.json": "[]\n", "networks.json": "[]", "info.json": content(t, "info.json"),
+		}, []string{"tasks.json"}},
 		{"cluster volumes in use", map[string]string{"n.json": content(t, "nodes.json") + mountsCluster}, []string{"info", "networks", "tasks", "volumes"}},
 		{"JSON of something else", map[string]string{
 			"x.json":        content(t, "nodes.json") + content(t, "services.json") + content(t, "tasks.json") + content(t, "networks.json") + content(t, "info.json"),
@@ -187,7 +217,7 @@ func TestBrokenFilesAreNamedWithTheByte(t *testing.T) {
 	} {
 		path := folder(t, map[string]string{c.file: c.content})
 		for _, from := range []string{path, filepath.Join(path, c.file)} {
-			_, _, err := Read(from)
+			_, _, err := Read(t.Context(), from)
 			if err == nil || !strings.HasSuffix(err.Error(), c.want) {
 				t.Errorf("%s: %v, want …%s", c.name, err, c.want)
 			}
@@ -201,13 +231,17 @@ func TestWhatCannotBeUsedSaysWhatIsNeeded(t *testing.T) {
 		"an empty folder":    folder(t, nil),
 		"other files":        folder(t, map[string]string{"README": "hello", "a.json": `{"a":1}`}),
 		"docker info alone":  folder(t, map[string]string{"info.json": content(t, "info.json")}),
+		"an empty object":    folder(t, map[string]string{"a.json": "{}"}),
 		"a file with no use": filepath.Join(folder(t, map[string]string{"a.json": "[]"}), "a.json"),
 	} {
-		if _, _, err := Read(path); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "docker node, service, network and volume inspect") {
+		if _, _, err := Read(t.Context(), path); !errors.Is(err, ErrNothing) || !strings.Contains(err.Error(), "docker node, service, network and volume inspect") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, _, err := Read("testdata/nowhere"); !errors.Is(err, os.ErrNotExist) {
+	if _, _, err := Read(t.Context(), linked(t, map[string]string{"tasks.json": "testdata/nowhere"})); !errors.Is(err, os.ErrNotExist) || !strings.Contains(err.Error(), "tasks.json") {
+		t.Errorf("a link to nothing: %v", err)
+	}
+	if _, _, err := Read(t.Context(), "testdata/nowhere"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no such folder: %v", err)
 	}
 }
@@ -229,7 +263,7 @@ func TestASnapshotOfOursIsReadAsOne(t *testing.T) {
 			t.Errorf("%s: at %v\n%s", name, at, diff)
 		}
 	}
-	if _, _, err := Read(filepath.Join(path, "later")); !errors.Is(err, snapshot.ErrVersion) {
+	if _, _, err := Read(t.Context(), filepath.Join(path, "later")); !errors.Is(err, snapshot.ErrVersion) {
 		t.Errorf("another version: %v", err)
 	}
 }
@@ -237,10 +271,10 @@ func TestASnapshotOfOursIsReadAsOne(t *testing.T) {
 func TestADumpHasABound(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(folder(t, map[string]string{"a": strings.Repeat("x", 100)}), "a")
-	if _, err := load(path, 99); err == nil || !strings.Contains(err.Error(), "larger than") {
+	if _, err := load(t.Context(), path, 99); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Error(err)
 	}
-	if got, err := load(path, 100); err != nil || len(got) != 100 {
+	if got, err := load(t.Context(), path, 100); err != nil || len(got) != 100 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

@@ -66,23 +66,23 @@ func (f *findings) state(path string) (*collector.State, time.Time, error) {
 	return store.Snapshot(), now, nil
 }
 
-// gaps names what the dump lacks. Without cluster volumes in use their absence hides nothing.
+// gaps names what the dump lacks. Without cluster volumes in use their absence hides nothing, nor do the services and tasks of
+// a swarm that has none; no swarm is without a node.
 func (f *findings) gaps() []collector.Gap {
 	var gaps []collector.Gap
-	lacks := func(found int, what, command, blind string) {
-		// What an empty file has nothing of, only its name can tell.
-		named := func(file string) bool { return strings.Contains(strings.ToLower(file), strings.TrimSuffix(what, "s")) }
-		if found == 0 && !slices.ContainsFunc(f.blank, named) {
+	lacks := func(found int, what, command, blind string, mayBeNone bool) {
+		if found == 0 && !(mayBeNone && f.isBlank(what)) {
 			gaps = append(gaps, collector.Gap{What: what, Why: "no `" + command + "` output: " + blind})
 		}
 	}
-	lacks(len(f.nodes.list), "nodes", "docker node inspect", "no node can be judged")
-	lacks(len(f.services.list), "services", "docker service inspect", "there is no service, or what services ask for is unknown")
-	lacks(len(f.tasks.list), "tasks", "docker inspect --type task", "there is no task, or what runs and what waits is unknown")
-	lacks(len(f.networks.list), "networks", "docker network inspect", "networks without a driver or with a full subnet stay unseen")
+	lacks(len(f.nodes.list), Nodes, "docker node inspect", "no node can be judged", false)
+	lacks(len(f.services.list), Services, "docker service inspect", "there is no service, or what services ask for is unknown", true)
+	lacks(len(f.tasks.list), Tasks, "docker inspect --type task", "there is no task, or what runs and what waits is unknown", true)
+	lacks(len(f.networks.list), "networks", "docker network inspect", "networks without a driver or with a full subnet stay unseen", true)
 	if (&engine.Inspected{Services: f.services.list, Tasks: f.tasks.list}).UsesClusterVolumes() {
-		lacks(len(f.volumes.list), "volumes", "docker volume inspect", "the cluster volumes that services mount cannot be judged")
+		lacks(len(f.volumes.list), "volumes", "docker volume inspect", "the cluster volumes that services mount cannot be judged", true)
 	}
+	gaps = append(gaps, f.doubtful()...)
 	if f.info == nil {
 		gaps = append(gaps, collector.Gap{What: "info", Why: "no `docker info` output: the cluster's id and name are unknown"})
 	}
@@ -92,6 +92,32 @@ func (f *findings) gaps() []collector.Gap {
 		})
 	}
 	return gaps
+}
+
+// isBlank tells whether a file of that name has nothing in it: only its name can tell what it has nothing of.
+func (f *findings) isBlank(what string) bool {
+	return slices.ContainsFunc(f.blank, func(file string) bool {
+		return strings.Contains(strings.ToLower(file), strings.TrimSuffix(what, "s"))
+	})
+}
+
+// doubtful names files that are empty beside others that say they should not be.
+func (f *findings) doubtful() []collector.Gap {
+	wanting := 0
+	for _, s := range f.services.list {
+		if r := s.Spec.Mode.Replicated; r != nil && r.Replicas != nil && *r.Replicas > 0 {
+			wanting++
+		}
+	}
+	if wanting > 0 && len(f.tasks.list) == 0 && f.isBlank(Tasks) {
+		return []collector.Gap{{What: "tasks.json", Why: fmt.Sprintf(
+			"it is empty, though %d of the services want replicas: the command that wrote it found nothing or did not work, and what runs is unknown", wanting)}}
+	}
+	if len(f.tasks.list) > 0 && len(f.services.list) == 0 && f.isBlank(Services) {
+		return []collector.Gap{{What: "services.json", Why: fmt.Sprintf(
+			"it is empty, though there are %d tasks: their services were removed, or the command that wrote it did not work", len(f.tasks.list))}}
+	}
+	return nil
 }
 
 // newest returns the newest timestamp of all.

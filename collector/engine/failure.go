@@ -92,7 +92,8 @@ func (c *Client) worker(managers []swarm.Peer) error {
 	for _, m := range managers {
 		addresses = append(addresses, m.Addr)
 	}
-	return fmt.Errorf("%s: %w, and only managers know the state of the cluster: ask one of the managers at %s", c.host, ErrWorker,
+	return fmt.Errorf("%s: %w, and only managers know the state of the cluster: run this on a manager, or with a docker context of one. "+
+		"The managers are at %s; the port named there is the one of the swarm itself, and no engine answers on it", c.host, ErrWorker,
 		orElse(strings.Join(addresses, ", "), "the addresses that docker info names here"))
 }
 

@@ -37,7 +37,8 @@ func TestWhatAnEngineSaysOfItselfBecomesASentence(t *testing.T) {
 		{"a node that is joining", swarm.Info{LocalNodeState: "pending"}, ErrNotJoined, "this engine has not come up in its swarm (pending): see what dockerd logs"},
 		{"a node that cannot join", swarm.Info{LocalNodeState: "error", Error: "certificate has expired"}, ErrNotJoined, "(error): certificate has expired"},
 		{"a worker", swarm.Info{LocalNodeState: "active", RemoteManagers: []swarm.Peer{{Addr: "10.0.0.1:2377"}, {Addr: "10.0.0.2:2377"}}}, ErrWorker,
-			"this node is a worker, and only managers know the state of the cluster: ask one of the managers at 10.0.0.1:2377, 10.0.0.2:2377"},
+			"this node is a worker, and only managers know the state of the cluster: run this on a manager, or with a docker context of one. " +
+				"The managers are at 10.0.0.1:2377, 10.0.0.2:2377; the port named there is the one of the swarm itself, and no engine answers on it"},
 		{"no leader", swarm.Info{LocalNodeState: "active", ControlAvailable: true, Error: noLeader}, ErrNoLeader, "the managers have no leader, so that nothing can be read"},
 	} {
 		r := newReplay(t, "host-port")

@@ -170,14 +170,7 @@ func (r *rig) compose() {
 // dockerCompose runs docker-compose on the documented file. It is a Python program.
 func (r *rig) dockerCompose(args ...string) {
 	r.t.Helper()
-	bin, err := testbed.Fetch(r.t.Context(), "compose")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	libraries, err := filepath.Glob(filepath.Join(bin, "..", "lib", "*-linux-gnu*"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	bin, libraries := r.fetched("compose")
 	python := "/usr/bin/python3"
 	if _, err := os.Stat(python); err != nil {
 		python = filepath.Join(bin, "python3")
@@ -185,7 +178,7 @@ func (r *rig) dockerCompose(args ...string) {
 	cmd := exec.CommandContext(r.t.Context(), python, append([]string{bin + "/docker-compose", "-f", "deploy/compose.manager.yml"}, args...)...)
 	cmd.Dir = root(r.t)
 	cmd.Env = append(os.Environ(), "DOCKER_HOST=unix://"+r.Socket(manager), "DOCKER_CONFIG="+r.config,
-		"PYTHONPATH="+filepath.Join(bin, "..", "lib", "python3", "dist-packages"), "LD_LIBRARY_PATH="+strings.Join(libraries, ":"))
+		"PYTHONPATH="+filepath.Join(bin, "..", "lib", "python3", "dist-packages"), libraries)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		r.t.Fatalf("docker-compose %s: %v\n%s", strings.Join(args, " "), err, out)
 	}

@@ -168,6 +168,20 @@ func (r *rig) try(line string) (string, error) {
 	return strings.TrimSuffix(string(out), "\n"), err
 }
 
+// fetched is the folder of a tool's binaries and, as a setting of the environment, where the libraries that came with them are.
+func (r *rig) fetched(tool string) (folder, libraries string) {
+	r.t.Helper()
+	folder, err := testbed.Fetch(r.t.Context(), tool)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	found, err := filepath.Glob(filepath.Join(folder, "..", "lib", "*-linux-gnu*"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return folder, "LD_LIBRARY_PATH=" + strings.Join(found, ":")
+}
+
 // docker runs docker against a node's engine.
 func (r *rig) docker(node int, args ...string) string {
 	r.t.Helper()

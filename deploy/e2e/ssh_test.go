@@ -12,8 +12,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/swarmdiag/swarmdiag/deploy/testbed"
 )
 
 // sshServer answers on the loopback address with a real sshd for each connection, as inetd does: so the connections are
@@ -48,16 +46,8 @@ func (r *rig) ssh() {
 // startSSH makes the keys, and an ssh command first in the path that uses them and no configuration of this machine.
 func (r *rig) startSSH() *sshServer {
 	r.t.Helper()
-	bin, err := testbed.Fetch(r.t.Context(), "ssh")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	libraries, err := filepath.Glob(filepath.Join(bin, "..", "lib", "*-linux-gnu*"))
-	if err != nil {
-		r.t.Fatal(err)
-	}
+	bin, with := r.fetched("ssh")
 	folder := r.t.TempDir()
-	with := "LD_LIBRARY_PATH=" + strings.Join(libraries, ":")
 	write := func(name, text string, mode os.FileMode) string {
 		path := filepath.Join(folder, name)
 		if err := os.WriteFile(path, []byte(text), mode); err != nil {

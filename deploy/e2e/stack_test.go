@@ -16,9 +16,9 @@ import (
 
 // stack deploys the stack file in place of the service that was made by hand, and compares what Swarm made of the two.
 func (r *rig) stack() {
-	// The service was changed once, when it was given the token.
+	// The last change of the service was the token.
 	want := r.spec("docker service inspect -f '{{json .PreviousSpec}}' swarmdiag")
-	r.sh("docker service rm swarmdiag")
+	r.sh(documented(r.t, "docker service rm"))
 	_, _ = r.try("docker rm --force swarmdiag") // where the part before this one did not get as far
 	deploy := "cd " + root(r.t) + " && " + documented(r.t, "SWARMDIAG_IMAGE=swarmdiag:latest docker stack deploy")
 	r.sh(deploy)
@@ -36,7 +36,24 @@ func (r *rig) stack() {
 		return r.speaks(manager)
 	})
 	r.willShow("by the stack", r.bothStuck(), func() answer { return r.fromBridge(manager, "/v1/diagnoses", token) })
-	r.sh("docker stack rm swarmdiag")
+	r.removeStack()
+}
+
+// removeStack removes the stack as documented. Its volume is the host's /run, which must not go with it.
+func (r *rig) removeStack() {
+	r.t.Helper()
+	r.sh(documented(r.t, "docker stack rm"))
+	for _, node := range []int{manager, worker, worker2} {
+		r.eventually(time.Minute, func() error {
+			if out, err := r.try(r.at(node, documented(r.t, "docker volume rm"))); err != nil {
+				return fmt.Errorf("node %d: %w: %s", node, err, out)
+			}
+			return nil
+		})
+		if _, err := r.Exec(r.t.Context(), node, "test", "-S", "/run/docker.sock"); err != nil {
+			r.t.Errorf("removing the volume took what is in /run of node %d: %v", node, err)
+		}
+	}
 }
 
 // spec reads a service's spec without its names, and without what one way writes down and the other leaves to Swarm as its default.
@@ -49,6 +66,7 @@ func (r *rig) spec(line string) map[string]any {
 	task := spec["TaskTemplate"].(map[string]any)
 	container := task["ContainerSpec"].(map[string]any)
 	delete(spec, "Name")
+	delete(task, "ForceUpdate") // counts upgrades
 	for _, labels := range []map[string]any{spec, container} {
 		delete(labels, "Labels") // com.docker.stack
 	}

@@ -106,9 +106,10 @@ func (r *rig) speakingPage(node int) string {
 	return "http://" + r.Address(node) + ":" + agentPort + "/v1/diagnoses"
 }
 
-// deployWithToken deploys as documented and gives the agents the token as documented.
+// deployWithToken deploys, upgrades and gives the agents the token, all as documented.
 func (r *rig) deployWithToken() {
 	r.deploy()
+	r.sh(documented(r.t, "docker service update --no-resolve-image"))
 	r.sh("TOKEN=" + token + "\n" + documented(r.t, "printf %s"))
 	r.sh(documented(r.t, "docker service update", "--secret-add"))
 	r.eventually(time.Minute, func() error { return r.agentsRun("swarmdiag") })

@@ -3,17 +3,25 @@ package testbed
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/crc32"
 	"testing"
 	"time"
 )
 
-// ForTest brings a swarm up for a test and takes it down when the test ends. Where the machine cannot have one the
+// ForTest brings a swarm up for a test and takes it down when the test ends. Its name has a mark of this checkout added, so that
+// the tests of two checkouts can run at once; what a run that was killed leaves still is in the way of the next one there. Where the machine cannot have one the
 // test is skipped, and says why; everything else that goes wrong fails it.
 func ForTest(t testing.TB, o Options) *Swarm {
 	t.Helper()
 	if o.Progress == nil {
 		o.Progress = t.Output()
 	}
+	mark, err := checkout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Name += "-" + mark
 	swarm, err := Up(t.Context(), o)
 	if errors.Is(err, ErrUnavailable) {
 		t.Skip(err)
@@ -30,4 +38,13 @@ func ForTest(t testing.TB, o Options) *Swarm {
 		}
 	})
 	return swarm
+}
+
+// checkout is a mark of eight hexadecimal digits for the folder that the tests are run from.
+func checkout() (string, error) {
+	path, err := command()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%08x", crc32.ChecksumIEEE([]byte(path))), nil
 }

@@ -18,9 +18,8 @@ func TestASwarmOfEachVersionRunsAServiceAndLeavesNothing(t *testing.T) {
 	for _, version := range []string{Docker27, Docker20} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel() // two testbeds side by side
-			name := "live-" + strings.ReplaceAll(version, ".", "-")
 			swarm := ForTest(t, Options{
-				Name: name, Docker: version, Nodes: 3, Managers: 2,
+				Name: "live-" + strings.ReplaceAll(version, ".", "-"), Docker: version, Nodes: 3, Managers: 2,
 				Labels: []string{"1:rack=r1", "2:rack=r2"}, Generic: []string{"1:gpu=1"},
 			})
 			checkNodes(t, swarm, version)
@@ -28,7 +27,7 @@ func TestASwarmOfEachVersionRunsAServiceAndLeavesNothing(t *testing.T) {
 			checkControlSockets(t, swarm)
 			checkStopAndStart(t, swarm)
 
-			had := ownedBy(t, name)
+			had := ownedBy(t, swarm.name)
 			if len(had.processes) == 0 || len(had.namespaces) == 0 || len(had.cgroups) == 0 {
 				t.Fatalf("looked for what a running testbed has and found %+v", had)
 			}

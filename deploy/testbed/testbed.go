@@ -38,7 +38,7 @@ const (
 
 // Options say what to bring up.
 type Options struct {
-	Name     string    // of the testbed, up to 30 of a-z, 0-9 and -
+	Name     string    // of the testbed, up to 30 of a-z, 0-9 and -; for ForTest up to 21
 	Nodes    int       // default 3
 	Managers int       // default 1; the first nodes are the managers
 	Docker   string    // Docker27 (the default) or Docker20
