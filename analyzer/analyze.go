@@ -13,7 +13,11 @@ import (
 
 // Analyze names the cause of everything that is stuck in the state. now is the time to measure ages by.
 func Analyze(state *collector.State, now time.Time, patience Patience) Result {
-	p := newPass(state, now, patience)
+	return newPass(state, now, patience).run()
+}
+
+// run asks every rule.
+func (p *Pass) run() Result {
 	p.result.Cluster = p.describe()
 	p.blind()
 	for _, f := range p.Services {
@@ -24,6 +28,7 @@ func Analyze(state *collector.State, now time.Time, patience Patience) Result {
 			rule.Check(p, rule)
 		}
 	}
+	p.forget()
 	p.explainUnplaced()
 	p.explainRest()
 	slices.SortStableFunc(p.result.Diagnoses, compareDiagnoses)

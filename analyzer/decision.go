@@ -27,7 +27,8 @@ type Waiting struct {
 	// Reasons are why no node takes the tasks: the first is the cause. None where a node would take them.
 	Reasons []filters.Reason
 
-	rule    *Rule // of the first reason; nil without one
+	key     string // of its matrix in the pass
+	rule    *Rule  // of the first reason; nil without one
 	finding Finding
 }
 
@@ -52,7 +53,7 @@ func (w *Waiting) decide() {
 		}
 		return
 	}
-	nearest := slices.MinFunc(w.Eligible, w.compare)
+	nearest := w.nearest()
 	w.Nearest = &nearest
 	if nearest.Verdicts[filters.Volumes] == filters.Unknown && strings.Contains(w.Task().Status.Err, csiRefusal) {
 		w.Reasons = append(w.Reasons, filters.Reason{Filter: filters.Volumes})
@@ -72,8 +73,13 @@ func (w *Waiting) decide() {
 const csiRefusal = "cannot fulfill requested CSI volume mounts"
 
 func without(rows []filters.Row, filter filters.Name) []filters.Row {
-	var left []filters.Row
-	for _, row := range rows {
+	first := slices.IndexFunc(rows, func(row filters.Row) bool { return row.Verdicts[filter] == filters.Fail })
+	if first < 0 {
+		return rows
+	}
+	left := make([]filters.Row, first, len(rows))
+	copy(left, rows)
+	for _, row := range rows[first:] {
 		if row.Verdicts[filter] != filters.Fail {
 			left = append(left, row)
 		}
@@ -84,36 +90,51 @@ func without(rows []filters.Row, filter filters.Name) []filters.Row {
 // compare orders eligible nodes by how close they come: the fewest failing filters, the least relative shortage,
 // the most of the short resource in all, the name.
 func (w *Waiting) compare(a, b filters.Row) int {
-	if d := cmp.Compare(len(a.Verdicts.Fails()), len(b.Verdicts.Fails())); d != 0 {
-		return d
-	}
-	shortageA, whatA := w.shortage(a)
-	shortageB, whatB := w.shortage(b)
-	if d := cmp.Compare(shortageA, shortageB); d != 0 {
-		return d
-	}
-	if whatA != "" && whatA == whatB {
-		if d := cmp.Compare(b.Node.Total(whatA), a.Node.Total(whatB)); d != 0 {
-			return d
-		}
-	}
-	return cmp.Compare(a.Node.Name, b.Node.Name)
+	return w.distance(a).compare(w.distance(b))
 }
 
-// shortage is the largest share of what is asked that the node lacks, and of which resource;
-// a filter that cannot be measured counts as lacking all.
-func (w *Waiting) shortage(row filters.Row) (share float64, what string) {
-	for _, filter := range row.Verdicts.Fails() {
-		if filter != filters.Resources && share < 1 {
-			share, what = 1, ""
+// distance is how far a node is from taking the task.
+type distance struct {
+	row   filters.Row
+	fails int
+	// share is the largest share of what is asked that the node lacks, and of which resource; a filter that cannot be
+	// measured counts as lacking all.
+	share float64
+	what  string
+}
+
+func (w *Waiting) distance(row filters.Row) distance {
+	d := distance{row: row, fails: row.Verdicts.Count(filters.Fail)}
+	if d.fails > 1 || d.fails == 1 && row.Verdicts[filters.Resources] != filters.Fail {
+		d.share = 1
+	}
+	if what, share := row.Shortest(w.Task()); share > d.share {
+		d.share, d.what = share, what
+	}
+	return d
+}
+
+func (d distance) compare(other distance) int {
+	if c := cmp.Or(cmp.Compare(d.fails, other.fails), cmp.Compare(d.share, other.share)); c != 0 {
+		return c
+	}
+	if d.what != "" && d.what == other.what {
+		if c := cmp.Compare(other.row.Node.Total(d.what), d.row.Node.Total(d.what)); c != 0 {
+			return c
 		}
 	}
-	if most := w.shortest(row); len(most) > 0 {
-		if s := relative(row.Short(w.Task()), filters.Asked(w.Task()), most[0]); s > share {
-			share, what = s, most[0]
+	return cmp.Compare(d.row.Node.Name, other.row.Node.Name)
+}
+
+// nearest is the eligible node that comes closest.
+func (w *Waiting) nearest() filters.Row {
+	best := w.distance(w.Eligible[0])
+	for _, row := range w.Eligible[1:] {
+		if d := w.distance(row); d.compare(best) < 0 {
+			best = d
 		}
 	}
-	return share, what
+	return best.row
 }
 
 // relative is the share of what is asked that is short; all of it where nothing is asked and swarmkit refuses still.

@@ -23,15 +23,20 @@ type Pass struct {
 	unplaced []*unplaced
 	// ends are the tasks on each node that will end without anybody's doing.
 	ends map[string][]*api.Task
+	// rows are the matrices of what waits, by service, version of its spec and node.
+	rows map[string]*judged
+	// nodesChanged tells that a node is another one than in the pass before, not only its tasks.
+	nodesChanged bool
 	// afterStops is the cluster without the tasks that are stopping, afterEnds without all that will end by themselves;
 	// nil until they are asked for.
 	afterStops, afterEnds *filters.Cluster
 }
 
+// newPass looks at everything anew.
 func newPass(state *collector.State, now time.Time, patience Patience) *Pass {
 	p := &Pass{
 		State: state, Cluster: filters.NewCluster(state), Now: now, patience: patience,
-		result: &Result{Diagnoses: []Diagnosis{}, Blind: []string{}}, ends: map[string][]*api.Task{},
+		result: emptyResult(), ends: map[string][]*api.Task{}, rows: map[string]*judged{},
 	}
 	tasks := map[string][]*api.Task{}
 	for t := range state.Tasks() {
@@ -41,20 +46,27 @@ func newPass(state *collector.State, now time.Time, patience Patience) *Pass {
 		}
 	}
 	for s := range state.Services() {
-		f := p.follow(s, tasks[s.ID])
-		f.Stuck = append(f.Stuck, p.stopping(s, f.Tasks)...)
-		p.Services = append(p.Services, f)
+		p.Services = append(p.Services, p.followed(s, tasks[s.ID]))
 	}
 	return p
 }
 
+func emptyResult() *Result { return &Result{Diagnoses: []Diagnosis{}, Blind: []string{}} }
+
+func (p *Pass) followed(s *api.Service, tasks []*api.Task) *Followed {
+	f := p.follow(s, tasks)
+	f.Stuck = append(f.Stuck, p.stopping(s, f.Tasks)...)
+	return f
+}
+
 // Due tells whether a stuck entry counts now: its threshold has passed, or the state proves the cause and that is enough.
 func (p *Pass) Due(s *Stuck, proven bool) bool {
-	if proven && p.patience.ProvenAtOnce || !p.Now.Before(s.Overdue) {
+	overdue := later(s.Overdue, s.notBefore)
+	if proven && p.patience.ProvenAtOnce || !p.Now.Before(overdue) {
 		return true
 	}
-	if p.result.Next.IsZero() || s.Overdue.Before(p.result.Next) {
-		p.result.Next = s.Overdue
+	if p.result.Next.IsZero() || overdue.Before(p.result.Next) {
+		p.result.Next = overdue
 	}
 	return false
 }

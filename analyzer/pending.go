@@ -23,8 +23,8 @@ func (p *Pass) explainPending(f *Followed) {
 		}
 	}
 	waiting := map[*Waiting][]*Stuck{}
-	for _, stuck := range entries {
-		w := p.await(f, stuck)
+	for key, stuck := range entries {
+		w := p.await(f, f.Service.ID+"/"+key, stuck)
 		if w.rule == nil {
 			p.noteUnplaced(f, w, stuck)
 			continue
@@ -43,13 +43,13 @@ func (p *Pass) explainPending(f *Followed) {
 }
 
 // await judges pending tasks that are equal in all that filters look at.
-func (p *Pass) await(f *Followed, stuck []*Stuck) *Waiting {
-	w := &Waiting{Pass: p, Service: f.Service, Replicas: f.Wanted}
+func (p *Pass) await(f *Followed, key string, stuck []*Stuck) *Waiting {
+	w := &Waiting{Pass: p, Service: f.Service, Replicas: f.Wanted, key: key}
 	for _, entry := range stuck {
 		w.Tasks = append(w.Tasks, entry.Task)
 	}
 	slices.SortFunc(w.Tasks, compareAge)
-	w.Rows = p.Cluster.Judge(w.Task())
+	w.Rows = p.judge(key, w.Task())
 	w.decide()
 	w.explain()
 	return w
@@ -74,7 +74,7 @@ func (p *Pass) dueAlike(w *Waiting, stuck []*Stuck) []*Stuck {
 	var due []*Stuck
 	for _, s := range stuck {
 		if waits {
-			s.Overdue = later(s.Overdue, until)
+			s.notBefore = until
 		}
 		if p.Due(s, !waits) {
 			due = append(due, s)
@@ -121,7 +121,7 @@ func compareNearest(a, b *Waiting) int {
 func (w *Waiting) explain() {
 	if len(w.Reasons) > 0 {
 		w.rule = ruleFor(w.Reasons[0])
-		w.finding = w.rule.Explain(w, w.Reasons[0])
+		w.finding = w.Pass.explained(w)
 	}
 }
 
@@ -138,7 +138,9 @@ func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 		d.Waiting, d.HealsItself = alike, p.healsItself(w)
 		var rows []filters.Row
 		for _, one := range alike {
-			rows = append(rows, one.Rows...)
+			if specKey(one.Task()) == specKey(w.Task()) {
+				rows = append(rows, one.Rows...)
+			}
 		}
 		d.Nodes = groupNodes(w, rows)
 		d.Nearest = nearest(w)
@@ -167,24 +169,20 @@ func nearest(w *Waiting) *Nearest {
 
 // groupNodes shows the matrix, nodes with the same verdicts as one group: those that come closest first.
 func groupNodes(w *Waiting, rows []filters.Row) []NodeGroup {
-	var order []filters.Verdicts
-	members := map[filters.Verdicts][]filters.Row{}
-	for _, row := range rows {
-		if members[row.Verdicts] == nil {
-			order = append(order, row.Verdicts)
-		}
-		members[row.Verdicts] = append(members[row.Verdicts], row)
-	}
-	slices.SortStableFunc(order, func(a, b filters.Verdicts) int { return len(a.Fails()) - len(b.Fails()) })
-	groups := make([]NodeGroup, 0, len(order))
-	for _, verdicts := range order {
-		group := NodeGroup{Verdicts: verdicts.Map(), Why: []string{}}
-		for _, row := range members[verdicts] {
-			group.Names = append(group.Names, row.Node.Name)
+	alike := byVerdicts(rows)
+	slices.SortStableFunc(alike, func(a, b []filters.Row) int {
+		return a[0].Verdicts.Count(filters.Fail) - b[0].Verdicts.Count(filters.Fail)
+	})
+	groups := make([]NodeGroup, 0, len(alike))
+	for _, members := range alike {
+		verdicts := members[0].Verdicts
+		group := NodeGroup{Names: make([]string, len(members)), Verdicts: verdicts.Map(), Why: []string{}}
+		for i, row := range members {
+			group.Names[i] = row.Node.Name
 		}
 		for _, filter := range verdicts.Fails() {
-			for _, reason := range reasons(w, filter, members[verdicts]) {
-				group.Why = append(group.Why, ruleFor(reason).Why(w, reason, members[verdicts])...)
+			for _, reason := range reasons(w, filter, members) {
+				group.Why = append(group.Why, ruleFor(reason).Why(w, reason, members)...)
 			}
 		}
 		groups = append(groups, group)
@@ -192,20 +190,30 @@ func groupNodes(w *Waiting, rows []filters.Row) []NodeGroup {
 	return groups
 }
 
+// byVerdicts puts together the rows with the same verdicts. There are few kinds, so that looking through them is fastest.
+func byVerdicts(rows []filters.Row) [][]filters.Row {
+	var alike [][]filters.Row
+	for _, row := range rows {
+		i := slices.IndexFunc(alike, func(members []filters.Row) bool { return members[0].Verdicts == row.Verdicts })
+		if i < 0 {
+			i = len(alike)
+			alike = append(alike, nil)
+		}
+		alike[i] = append(alike[i], row)
+	}
+	return alike
+}
+
 // reasons are what a filter lacks on any of the nodes.
 func reasons(w *Waiting, filter filters.Name, rows []filters.Row) []filters.Reason {
 	if filter != filters.Resources {
 		return []filters.Reason{{Filter: filter}}
 	}
-	short := map[string]bool{}
-	for _, row := range rows {
-		for what := range row.Short(w.Task()) {
-			short[what] = true
-		}
-	}
 	var all []filters.Reason
-	for _, what := range slices.Sorted(maps.Keys(short)) {
-		all = append(all, filters.Reason{Filter: filter, What: what})
+	for _, what := range slices.Sorted(maps.Keys(filters.Asked(w.Task()))) {
+		if slices.ContainsFunc(rows, func(row filters.Row) bool { return row.Lacks(w.Task(), what) }) {
+			all = append(all, filters.Reason{Filter: filter, What: what})
+		}
 	}
 	return all
 }

@@ -19,6 +19,7 @@ the constraints leave has one of these.
 Use an image that is built for the nodes' platform, or add a node of the image's. If the registry's list is wrong, update the service
 with --no-resolve-image, which pins no platform.`,
 	Rejects: rejectedBy(filters.Platform),
+	OfNodes: true,
 	Explain: explainPlatform,
 	Why:     whyPlatform,
 })

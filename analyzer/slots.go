@@ -22,6 +22,8 @@ type Stuck struct {
 	// Since is when the slot was last as desired, or was made; Overdue is when its threshold passes.
 	Since, Overdue time.Time
 
+	// notBefore moves what is overdue for a reason that one pass finds.
+	notBefore time.Time
 	// failing is true where tasks of the slot have failed since it was last as desired.
 	failing, explained bool
 }

@@ -30,7 +30,7 @@ func (p *Pass) explainUnplaced() {
 	for _, u := range p.unplaced {
 		u.since = p.fitsSince(u.w)
 		u.stuck = slices.DeleteFunc(u.stuck, func(s *Stuck) bool {
-			s.Overdue = later(s.Overdue, u.since.Add(p.patience.threshold(s.Service, s.Task, s.State)))
+			s.notBefore = u.since.Add(p.patience.threshold(s.Service, s.Task, s.State))
 			return !p.Due(s, false)
 		})
 		if len(u.stuck) > 0 {

@@ -12,8 +12,9 @@ import (
 // that a rule reads. It never changes; objects that it hands out must not be changed either.
 type State struct {
 	About
-	db  *memdb.MemDB
-	txn *memdb.Txn
+	db      *memdb.MemDB
+	txn     *memdb.Txn
+	history history
 }
 
 func newState(about About, db *memdb.MemDB) *State {

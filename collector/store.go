@@ -16,6 +16,7 @@ type Store struct {
 
 	mu      sync.Mutex // protects what follows, and keeps writers apart
 	about   About
+	history history
 	changed chan struct{}
 }
 
@@ -25,14 +26,18 @@ func NewStore() *Store {
 	if err != nil {
 		panic("collector: " + err.Error()) // the schema is a constant
 	}
-	return &Store{db: db, changed: make(chan struct{})}
+	s := &Store{db: db, changed: make(chan struct{})}
+	s.history.store = s
+	return s
 }
 
 // Snapshot returns the state as it is now, at the same cost for any size.
 func (s *Store) Snapshot() *State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return newState(s.about, s.db.Snapshot())
+	state := newState(s.about, s.db.Snapshot())
+	state.history = s.history
+	return state
 }
 
 // Changed returns a channel that is closed at the next change of an object or of what is known about the source.
@@ -67,17 +72,17 @@ func (s *Store) Confirm(at time.Time) {
 
 // Replace makes the objects the whole state; see Put.
 func (s *Store) Replace(objects []any) error {
-	return s.write(func(txn *memdb.Txn) (bool, error) {
-		changed, err := insert(txn, objects)
+	return s.write(func(txn *memdb.Txn) ([]change, error) {
+		changes, err := insert(txn, objects)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		gone, err := others(txn, objects)
 		if err != nil {
-			return false, err
+			return nil, err
 		}
 		removed, err := remove(txn, gone)
-		return changed || removed, err
+		return append(changes, removed...), err
 	})
 }
 
@@ -85,24 +90,25 @@ func (s *Store) Replace(objects []any) error {
 // What the allow-list lets through is copied, the rest is never stored. An object that is in the store as it is now is
 // no change.
 func (s *Store) Put(objects ...any) error {
-	return s.write(func(txn *memdb.Txn) (bool, error) { return insert(txn, objects) })
+	return s.write(func(txn *memdb.Txn) ([]change, error) { return insert(txn, objects) })
 }
 
 // Remove deletes objects by their id; one that is not there is passed over.
 func (s *Store) Remove(objects ...any) error {
-	return s.write(func(txn *memdb.Txn) (bool, error) { return remove(txn, objects) })
+	return s.write(func(txn *memdb.Txn) ([]change, error) { return remove(txn, objects) })
 }
 
-func (s *Store) write(change func(*memdb.Txn) (changed bool, err error)) error {
+func (s *Store) write(edit func(*memdb.Txn) ([]change, error)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	txn := s.db.Txn(true)
 	defer txn.Abort()
-	changed, err := change(txn)
-	if err != nil || !changed {
+	changes, err := edit(txn)
+	if err != nil || len(changes) == 0 {
 		return err
 	}
 	txn.Commit()
+	s.history = s.history.add(changes)
 	s.tell()
 	return nil
 }
@@ -113,45 +119,55 @@ func (s *Store) tell() {
 	s.changed = make(chan struct{})
 }
 
-func insert(txn *memdb.Txn, objects []any) (changed bool, err error) {
+func insert(txn *memdb.Txn, objects []any) ([]change, error) {
+	var changes []change
 	for _, object := range objects {
 		table := tableOf(object)
 		if table == "" {
 			continue
 		}
 		kept := keep(object)
-		if before, err := txn.First(table, indexID, idOf(object)); err == nil && reflect.DeepEqual(before, kept) {
+		before, err := txn.First(table, indexID, idOf(object))
+		if err == nil && reflect.DeepEqual(before, kept) {
 			continue
 		}
 		if err := txn.Insert(table, kept); err != nil {
-			return changed, fmt.Errorf("put into %s: %w", table, err)
+			return nil, fmt.Errorf("put into %s: %w", table, err)
 		}
-		changed = true
+		if before != nil {
+			changes = append(changes, changesOf(before))
+		}
+		changes = append(changes, changesOf(kept))
 	}
-	return changed, nil
+	return changes, nil
 }
 
-func remove(txn *memdb.Txn, objects []any) (changed bool, err error) {
+func remove(txn *memdb.Txn, objects []any) ([]change, error) {
+	var changes []change
 	for _, object := range objects {
 		table := tableOf(object)
 		if table == "" {
 			continue
 		}
-		if err := free(txn, first[api.Task](txn, tableTask, indexID, idOf(object))); err != nil {
-			return changed, err
+		before, err := txn.First(table, indexID, idOf(object))
+		if err != nil || before == nil {
+			continue
 		}
-		removed, err := txn.DeleteAll(table, indexID, idOf(object))
-		if err != nil {
-			return changed, fmt.Errorf("remove from %s: %w", table, err)
+		if err := free(txn, before); err != nil {
+			return nil, err
 		}
-		changed = changed || removed > 0
+		if err := txn.Delete(table, before); err != nil {
+			return nil, fmt.Errorf("remove from %s: %w", table, err)
+		}
+		changes = append(changes, changesOf(before))
 	}
-	return changed, nil
+	return changes, nil
 }
 
 // free notes that a task vanishes from its node.
-func free(txn *memdb.Txn, t *api.Task) error {
-	if t == nil || t.NodeID == "" || t.Status.State > api.TaskStateRunning {
+func free(txn *memdb.Txn, object any) error {
+	t, is := object.(*api.Task)
+	if !is || t.NodeID == "" || t.Status.State > api.TaskStateRunning {
 		return nil
 	}
 	if err := txn.Insert(tableFreed, &freed{t.NodeID, time.Now()}); err != nil {

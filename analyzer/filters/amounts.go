@@ -48,7 +48,7 @@ func (n *Node) Free(what string) float64 { return amountIn(n.info.AvailableResou
 func (n *Node) Holders(what string) []Holding {
 	var holders []Holding
 	for _, t := range n.Tasks {
-		if amount := Asked(t)[what]; amount > 0 {
+		if amount := amountIn(Reservations(t), what); amount > 0 {
 			holders = append(holders, Holding{Task: t, Amount: amount})
 		}
 	}

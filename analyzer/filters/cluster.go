@@ -30,7 +30,7 @@ type Node struct {
 	info scheduler.NodeInfo
 	// volumeUsers are the tasks of Tasks that use cluster volumes.
 	volumeUsers []*api.Task
-	ports map[hostPort][]*api.Task
+	ports       map[hostPort][]*api.Task
 	// portless are tasks whose ports nothing tells: the source hides them and their service is gone.
 	portless []*api.Task
 }

@@ -1,6 +1,9 @@
 package filters
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/api/genericresource"
 	"github.com/moby/swarmkit/v2/manager/scheduler"
@@ -13,7 +16,7 @@ type Row struct {
 }
 
 // Passes tells whether every filter that applies takes the node.
-func (r Row) Passes() bool { return len(r.Verdicts.Fails()) == 0 }
+func (r Row) Passes() bool { return r.Verdicts.Count(Fail) == 0 }
 
 // Short returns what is short on the node for the task and by how much, in the units of Asked. What swarmkit refuses
 // although the amounts would do (a kind that the node lacks, a request by name) is short by zero.
@@ -37,19 +40,83 @@ func (r Row) Short(t *api.Task) map[string]float64 {
 	return short
 }
 
-// Judge holds a task against every node, or against its own where it is preassigned (a task of a global service),
-// with every filter. A preassigned task whose node is gone gives no row.
-func (c *Cluster) Judge(t *api.Task) []Row {
-	nodes := c.nodes
-	if t.NodeID != "" {
-		nodes = nil
-		if n := c.byID[t.NodeID]; n != nil {
-			nodes = []*Node{n}
+// Lacks tells whether the resource is short on the node for the task.
+func (r Row) Lacks(t *api.Task, what string) bool {
+	reserved, free := Reservations(t), r.Node.info.AvailableResources
+	switch what {
+	case Memory:
+		return reserved.MemoryBytes != 0 && reserved.MemoryBytes > free.MemoryBytes
+	case CPU:
+		return reserved.NanoCPUs != 0 && reserved.NanoCPUs > free.NanoCPUs
+	}
+	_, lacks := r.Short(t)[what]
+	return lacks
+}
+
+// Shortest returns the resource of which the largest share of what the task asks is short on the node, and that share:
+// all of it where nothing is asked and swarmkit refuses still. Of equal shares the first by name; none where nothing is short.
+func (r Row) Shortest(t *api.Task) (what string, share float64) {
+	consider := func(resource string, lacks, asked float64) {
+		relative := 1.0
+		if lacks != 0 && asked != 0 {
+			relative = lacks / asked
+		}
+		if what == "" || relative > share || relative == share && resource < what {
+			what, share = resource, relative
 		}
 	}
-	enabled := swarmkitFilters(t)
-	rows := make([]Row, len(nodes))
+	reserved, free := Reservations(t), r.Node.info.AvailableResources
+	if lacks := reserved.MemoryBytes - free.MemoryBytes; reserved.MemoryBytes != 0 && lacks > 0 {
+		consider(Memory, float64(lacks), float64(reserved.MemoryBytes))
+	}
+	if lacks := reserved.NanoCPUs - free.NanoCPUs; reserved.NanoCPUs != 0 && lacks > 0 {
+		consider(CPU, float64(lacks), float64(reserved.NanoCPUs))
+	}
+	if len(reserved.Generic) > 0 {
+		short, asked := r.Short(t), Asked(t)
+		for resource, lacks := range short {
+			if strings.HasPrefix(resource, GenericPrefix) {
+				consider(resource, lacks, asked[resource])
+			}
+		}
+	}
+	return what, share
+}
+
+// Judge holds a task against every node, or against its own where it is preassigned (a task of a global service),
+// with every filter. A preassigned task whose node is gone gives no row.
+func (c *Cluster) Judge(t *api.Task) []Row { return c.Rejudge(t, nil) }
+
+// candidates are the nodes that the scheduler would look at for the task.
+func (c *Cluster) candidates(t *api.Task) []*Node {
+	if t.NodeID == "" {
+		return c.nodes
+	}
+	if n := c.byID[t.NodeID]; n != nil {
+		return []*Node{n}
+	}
+	return nil
+}
+
+// Rejudge is Judge for a task that was judged before: rows of nodes that are in this cluster as they were are kept. The
+// rows before are not changed. A task that mounts cluster volumes is to be judged anew: these are not the nodes' own.
+func (c *Cluster) Rejudge(t *api.Task, before []Row) []Row {
+	nodes := c.candidates(t)
+	rows, shared := before, true
+	if len(nodes) != len(before) {
+		rows, shared = make([]Row, len(nodes)), false
+	}
+	var enabled []namedFilter
 	for i, n := range nodes {
+		if rows[i].Node == n {
+			continue
+		}
+		if shared {
+			rows, shared = slices.Clone(before), false
+		}
+		if enabled == nil {
+			enabled = swarmkitFilters(t)
+		}
 		rows[i] = Row{n, c.judge(t, n, enabled)}
 	}
 	return rows

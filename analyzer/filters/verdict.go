@@ -61,6 +61,17 @@ func (v Verdicts) Fails() []Name {
 	return fails
 }
 
+// Count tells how many filters gave this verdict.
+func (v Verdicts) Count(verdict Verdict) int {
+	number := 0
+	for _, one := range v {
+		if one == verdict {
+			number++
+		}
+	}
+	return number
+}
+
 // Map returns the verdicts by name, in words.
 func (v Verdicts) Map() map[string]string {
 	m := make(map[string]string, count)
