@@ -99,6 +99,10 @@ func (r *reporter) diagnosis(d *analyzer.Diagnosis) {
 			break
 		}
 	}
+	r.remedies(d)
+	if d.HealsItself != "" && d.HealsItself != "no" {
+		r.field("heals itself", d.HealsItself)
+	}
 	if d.Confidence != analyzer.Certain {
 		r.field("confidence", string(d.Confidence))
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -38,6 +39,9 @@ type daemon struct {
 	speaker *peers.Speaker
 	place   *place
 
+	remedies *remedies
+
+	engine *analyzer.Engine // of the loop alone
 	record *exporter.Record // of the loop alone
 	spoke  bool             // of the loop alone: the last look spoke
 	heard  bool             // of the loop alone: another agent spoke since this one started
@@ -54,6 +58,7 @@ func newDaemon(options *agentOptions, events *exporter.Log, log *logrus.Entry) *
 	d := &daemon{
 		options: options, log: log, events: events, store: collector.NewStore(),
 		record: exporter.NewRecord(analyzer.ChangeOf), looked: time.Now(),
+		engine: analyzer.NewEngine(options.patience), remedies: newRemedies(log),
 	}
 	d.metrics = exporter.NewMetrics(version, revision, d.store.Snapshot, time.Now)
 	return d
@@ -93,6 +98,7 @@ func (d *daemon) run(ctx context.Context) error {
 	})
 	group.Go(func() error { d.speaker.Run(ctx); return nil })
 	group.Go(func() error { d.place.keep(ctx, d.missingSpeaker); return nil })
+	group.Go(func() error { d.remedies.run(ctx); return nil })
 	group.Go(func() error { return d.loop(ctx) })
 	return group.Wait()
 }
@@ -151,8 +157,11 @@ func (d *daemon) address() string {
 
 func (d *daemon) lastResult() (analyzer.Result, bool) {
 	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.result, d.result.Cluster.Nodes > 0
+	result := d.result
+	d.mu.Unlock()
+	result.Diagnoses = slices.Clone(result.Diagnoses)
+	d.remedies.add(result.Diagnoses)
+	return result, result.Cluster.Nodes > 0
 }
 
 // loop looks at the state whenever it changes, when a threshold passes, and when this agent begins or ends to speak.
@@ -182,7 +191,9 @@ func (d *daemon) loop(ctx context.Context) error {
 // look analyses the state as it is, says what is new where this agent speaks, and returns when to look again.
 func (d *daemon) look(now time.Time) (time.Time, error) {
 	state, standing := d.store.Snapshot(), d.speaker.Standing()
-	result := analyzer.Analyze(state, now, d.options.patience)
+	result := d.engine.Analyze(state, now)
+	d.remedies.want(state, result)
+	d.remedies.add(result.Diagnoses)
 	d.metrics.Speaks(standing.Speaker)
 	if standing.Fresh {
 		d.metrics.Observe(result, state)

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/docker/cli/cli/command"
 	"github.com/spf13/cobra"
@@ -21,6 +22,7 @@ func newWhy(docker *command.DockerCli) *cobra.Command {
 		stack, node given
 		out         format
 		strict      bool
+		remedyFor   time.Duration
 		patience    = analyzer.Patience{ProvenAtOnce: true}
 	)
 	cmd := &cobra.Command{
@@ -56,7 +58,11 @@ A folder to read with --from can be made on a manager without swarmdiag:
 			if err != nil {
 				return err
 			}
-			result := exporter.Redact(scope.Narrow(state, whole))
+			narrowed := scope.Narrow(state, whole)
+			if err := addRemedies(cmd.Context(), state, narrowed.Diagnoses, remedyFor); err != nil {
+				return err
+			}
+			result := exporter.Redact(narrowed)
 			err = out.write(docker.Out(), result, func(wide bool) error {
 				return exporter.Report(docker.Out(), result, well, wide, colored(docker.Out()))
 			})
@@ -73,6 +79,7 @@ A folder to read with --from can be made on a manager without swarmdiag:
 	_ = cmd.RegisterFlagCompletionFunc("stack", where.complete(docker, stackNames))
 	_ = cmd.RegisterFlagCompletionFunc("node", where.complete(docker, nodeNames))
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 2 for warnings, too")
+	cmd.Flags().DurationVar(&remedyFor, "remedy-time", 10*time.Second, "how long to look for remedies at most; 0 leaves them out")
 	cmd.Flags().Var(thresholds{&patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
 }

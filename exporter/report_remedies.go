@@ -1,0 +1,62 @@
+package exporter
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
+)
+
+// remedies writes the first remedy, or with wide all of them: the command, and what it was seen to do in a copy.
+func (r *reporter) remedies(d *analyzer.Diagnosis) {
+	shown := d.Remedies
+	if !r.wide {
+		shown = shown[:min(len(shown), 1)]
+	}
+	for _, remedy := range shown {
+		where := ""
+		if remedy.At != "" {
+			where = fmt.Sprintf("  (on %s)", remedy.At)
+		}
+		r.field("remedy", "$ "+remedy.Command+where)
+		r.field("", effect(remedy))
+		if c := remedy.Compose; c != nil {
+			r.field("", fmt.Sprintf("in the stack's file: %s: %s", c.Path, c.Value))
+		}
+		r.field("", remedy.Note)
+	}
+	if more := len(d.Remedies) - len(shown); more > 0 {
+		r.field("", fmt.Sprintf("and %d more with --format wide", more))
+	}
+}
+
+// effect tells what a remedy does.
+func effect(r analyzer.Remedy) string {
+	var parts []string
+	if r.Verified {
+		placed := fmt.Sprintf("proven on a copy: places %d", r.Places)
+		if len(r.On) > 0 {
+			placed += " on " + strings.Join(r.On[:min(len(r.On), mostNames)], ", ")
+			if more := len(r.On) - mostNames; more > 0 {
+				placed += fmt.Sprintf(" and %d more", more)
+			}
+		}
+		parts = append(parts, placed)
+	} else {
+		parts = append(parts, "not proven")
+	}
+	switch r.Risk {
+	case analyzer.NoRisk:
+		parts = append(parts, "no running task changes")
+	case analyzer.Restarts:
+		parts = append(parts, fmt.Sprintf("restarts %d running", r.Restarts))
+	case analyzer.Outage:
+		parts = append(parts, "fewer than wanted run meanwhile")
+		if r.Restarts > 0 {
+			parts = append(parts, fmt.Sprintf("restarts %d running", r.Restarts))
+		}
+	case analyzer.DataRisk:
+		parts = append(parts, "a task may run twice, or lose a volume")
+	}
+	return strings.Join(parts, "; ")
+}

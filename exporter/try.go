@@ -1,0 +1,149 @@
+package exporter
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/whatif"
+	"github.com/swarmdiag/swarmdiag/collector/redact"
+)
+
+// mostSteps is how many steps of an update are listed.
+const mostSteps = 10
+
+// RedactOutcome returns a copy of the outcome whose free text is safe to show.
+func RedactOutcome(o whatif.Outcome) whatif.Outcome {
+	o.Diagnoses = redactEach(o.Diagnoses, redactDiagnosis)
+	o.Unchecked = redactTexts(o.Unchecked)
+	o.Services = redactEach(o.Services, func(s whatif.Service) whatif.Service {
+		s.DockerWouldSay = redact.Text(s.DockerWouldSay)
+		return s
+	})
+	return o
+}
+
+// Outcome writes for a person what a change would do. The outcome must have been redacted.
+func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
+	r := reporter{out: bufio.NewWriter(out), colored: colored}
+	r.verdict(o)
+	for i := range o.Services {
+		r.service(&o.Services[i], o)
+	}
+	for _, d := range o.Displaced {
+		r.line("would lose its place: %s of %s on %s (%s)", tasks(d.Tasks), d.Service, d.Node, d.Why)
+	}
+	for _, text := range o.Unchecked {
+		r.line("not checked: %s", text)
+	}
+	return r.out.Flush()
+}
+
+func (r *reporter) verdict(o whatif.Outcome) {
+	waiting, stopped := 0, 0
+	for _, s := range o.Services {
+		waiting += s.Waiting
+		if s.Update.Stops() || s.Update != nil && s.Update.Capped {
+			stopped++
+		}
+	}
+	switch {
+	case o.PlacesAll && len(o.Services) == 0:
+		r.line("Nothing would change place.")
+	case o.PlacesAll:
+		r.line("Every task would be placed.")
+	case waiting == 0 && stopped > 0:
+		r.line("The update was not followed to its end.")
+	default:
+		r.line("%s would not be placed.", capital(tasks(waiting)))
+	}
+	r.line("")
+}
+
+func tasks(n int) string {
+	if n == 1 {
+		return "1 task"
+	}
+	return fmt.Sprintf("%d tasks", n)
+}
+
+func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
+	state := ""
+	switch {
+	case s.Removed:
+		state = "is removed, "
+	case s.New:
+		state = "is new, "
+	}
+	r.line("%s %s%d of %d would run", s.Name, state, s.Running, s.Wanted)
+	if len(s.On) > 0 {
+		r.counts(s)
+	}
+	if s.Update != nil {
+		r.update(s.Update)
+	}
+	if s.Waiting > 0 {
+		r.field("waiting", tasks(s.Waiting))
+		r.field("docker says", s.DockerWouldSay)
+	}
+	for _, d := range o.Diagnoses {
+		if d.Service == s.Name {
+			r.field("why", d.Summary)
+			r.field("cause", strings.TrimSpace(d.Cause+" "+d.Shape))
+			r.hints(&d)
+		}
+	}
+	r.line("")
+}
+
+func (r *reporter) counts(s *whatif.Service) {
+	table := tabwriter.NewWriter(r.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  NODE\tTASKS\tBEFORE")
+	for _, c := range s.On {
+		fmt.Fprintf(table, "  %s\t%d\t%d\n", c.Node, c.Tasks, c.Before)
+	}
+	table.Flush()
+}
+
+func (r *reporter) update(u *whatif.Update) {
+	r.field("update", fmt.Sprintf("%s with parallelism %d replaces %s", u.Order, u.Parallelism, tasks(u.Replaces)))
+	for i, step := range u.Steps[:min(len(u.Steps), mostSteps)] {
+		where := ""
+		if len(step.On) > 0 {
+			where = " on " + strings.Join(step.On, ", ")
+		}
+		r.field(fmt.Sprintf("step %d", i+1), fmt.Sprintf("%d begun, %d placed%s, %d left", step.Replaces, step.Placed, where, step.Left))
+	}
+	if more := len(u.Steps) - mostSteps; more > 0 {
+		r.field("", fmt.Sprintf("and %d more steps", more))
+	}
+	switch {
+	case u.Stops() && len(u.Needs) == 0:
+		r.field("stops", fmt.Sprintf("the update would stop after %d of %d", u.Done, u.Replaces))
+	case u.Stops():
+		for _, n := range u.Needs {
+			r.field("stops", fmt.Sprintf("%s with parallelism %d needs %s: the update would stop after %d of %d", u.Order, u.Parallelism, need(n), u.Done, u.Replaces))
+		}
+	case u.Capped:
+		r.field("capped", fmt.Sprintf("looked at %d steps only: %d of %d were replaced by then", len(u.Steps), u.Done, u.Replaces))
+	}
+}
+
+// need writes an inequality: "2 × 4GiB of memory beside 3 × 4GiB; free on node-2, the nearest: 3GiB".
+func need(n whatif.Need) string {
+	switch {
+	case n.What == "replicas":
+		return fmt.Sprintf("room for %d more beside %s, and at most %s makes %s in all",
+			n.Tasks, tasks(n.Beside), n.Wanted, quantity(&n.Free, ""))
+	case n.Each == 0:
+		return strings.TrimSpace(fmt.Sprintf("%s %s for %s beside %d that run", n.What, n.Wanted, tasks(n.Tasks), n.Beside))
+	}
+	beside := fmt.Sprintf("%d that run", n.Beside)
+	if n.BesideEach > 0 {
+		beside = fmt.Sprintf("%d × %s", n.Beside, quantity(&n.BesideEach, n.Unit))
+	}
+	return fmt.Sprintf("%d × %s of %s beside %s; free on %s, the nearest: %s",
+		n.Tasks, quantity(&n.Each, n.Unit), n.What, beside, n.Node, quantity(&n.Free, n.Unit))
+}
