@@ -23,8 +23,7 @@ type Node struct {
 	*api.Node
 	// Name is the hostname, followed by the id where it has no hostname or shares it.
 	Name string
-	// Tasks are those that hold resources there: assigned to running, whatever they should become
-	// (manager/scheduler.Scheduler.setupTasksList).
+	// Tasks are those that hold resources there: assigned to running, whatever they should become.
 	Tasks []*api.Task
 
 	info  scheduler.NodeInfo
@@ -48,7 +47,7 @@ func NewClusterWithout(state *collector.State, gone func(*api.Task) bool) *Clust
 	}
 	nameNodes(c.nodes)
 	slices.SortFunc(c.nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
-	c.volumes = newVolumeSet(state, c)
+	c.volumes = newVolumeSet(state, c, gone)
 	return c
 }
 
@@ -66,7 +65,7 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 	}
 	node.info = scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
 	for t := range state.TasksOn(n.ID) {
-		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning && !gone(t) {
+		if holds(t) && !gone(t) {
 			node.add(t)
 			if t.Endpoint == nil && state.Service(t.ServiceID) == nil && hidesPorts(state) {
 				node.portless = append(node.portless, t)
@@ -74,6 +73,11 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 		}
 	}
 	return node
+}
+
+// holds tells whether a task on a node holds resources there (manager/scheduler.Scheduler.setupTasksList).
+func holds(t *api.Task) bool {
+	return t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning
 }
 
 // add counts a task as manager/scheduler.NodeInfo.addTask does.
