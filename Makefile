@@ -46,8 +46,8 @@ version: ## print VERSION, the tag of the images
 test: ## everything: all of the stages below, live swarms included (as root)
 	LIVE_FAULTS=$(LIVE_FAULTS) deploy/ci/test
 
-test-all: ## as test, with all faults on Docker 20.10, too
-	LIVE_FAULTS=whole deploy/ci/test
+test-all: ## as test, with 1,000,000 verdicts, and all faults on Docker 20.10, too
+	LIVE_FAULTS=whole ORACLE_PAIRS=$${ORACLE_PAIRS:-1000000} deploy/ci/test
 
 lint: ## gofmt, vet, staticcheck, go mod tidy -diff, imports between folders
 	deploy/ci/test lint
@@ -55,8 +55,8 @@ lint: ## gofmt, vet, staticcheck, go mod tidy -diff, imports between folders
 unit: ## the tests that need neither root nor Docker
 	deploy/ci/test unit
 
-oracle: ## 20,000 verdicts held against swarmkit's own scheduler
-	deploy/ci/test oracle
+oracle: ## 1,000,000 verdicts and every sentence held against swarmkit's own scheduler (ORACLE_PAIRS, ORACLE_SEED)
+	ORACLE_PAIRS=$${ORACLE_PAIRS:-1000000} deploy/ci/test oracle
 
 fuzz: ## every fuzz target, 10,000 runs each
 	deploy/ci/test fuzz

@@ -50,7 +50,7 @@ func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Ch
 		result: emptyResult(), ends: p.ends, rows: p.rows, nodesChanged: len(changes.Nodes) > 0,
 	}
 	if len(nodes) > 0 || changes.Volumes {
-		renewed.Cluster = p.Cluster.Renew(state, nodes, nil)
+		renewed.Cluster = p.Cluster.Renew(state, nodes, func(*api.Task) bool { return false })
 	}
 	for id := range nodes {
 		renewed.renewEnds(id)

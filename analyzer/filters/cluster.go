@@ -23,14 +23,11 @@ type Node struct {
 	*api.Node
 	// Name is the hostname, followed by the id where it has no hostname or shares it.
 	Name string
-	// Tasks are those that hold resources there: assigned to running, whatever they should become
-	// (manager/scheduler.Scheduler.setupTasksList).
+	// Tasks are those that hold resources there: assigned to running, whatever they should become.
 	Tasks []*api.Task
 
-	info scheduler.NodeInfo
-	// volumeUsers are the tasks of Tasks that use cluster volumes.
-	volumeUsers []*api.Task
-	ports       map[hostPort][]*api.Task
+	info  scheduler.NodeInfo
+	ports map[hostPort][]*api.Task
 	// portless are tasks whose ports nothing tells: the source hides them and their service is gone.
 	portless []*api.Task
 }
@@ -39,14 +36,14 @@ type Node struct {
 func NewCluster(state *collector.State) *Cluster {
 	c := &Cluster{byID: map[string]*Node{}}
 	for n := range state.Nodes() {
-		c.add(newNode(n, state, nil))
+		c.add(newNode(n, state, none))
 	}
-	c.finish(state)
+	c.finish(state, none)
 	return c
 }
 
 // Renew returns the cluster of a state in which only the nodes with these ids, and what their tasks hold, are others than
-// in this one; with gone, as if the tasks for which that is true had ended. All other nodes are shared.
+// in this one, as if the tasks for which that is true had ended. All other nodes are shared.
 func (c *Cluster) Renew(state *collector.State, ids map[string]bool, gone func(*api.Task) bool) *Cluster {
 	renewed := &Cluster{byID: make(map[string]*Node, len(c.byID))}
 	for _, n := range c.nodes {
@@ -59,9 +56,12 @@ func (c *Cluster) Renew(state *collector.State, ids map[string]bool, gone func(*
 			renewed.add(newNode(n, state, gone))
 		}
 	}
-	renewed.finish(state)
+	renewed.finish(state, gone)
 	return renewed
 }
+
+// none is a gone for which no task has ended.
+func none(*api.Task) bool { return false }
 
 func (c *Cluster) add(n *Node) {
 	c.nodes = append(c.nodes, n)
@@ -69,10 +69,10 @@ func (c *Cluster) add(n *Node) {
 }
 
 // finish names and sorts the nodes, and books the volumes.
-func (c *Cluster) finish(state *collector.State) {
+func (c *Cluster) finish(state *collector.State, gone func(*api.Task) bool) {
 	c.nameNodes()
 	slices.SortFunc(c.nodes, func(a, b *Node) int { return cmp.Compare(a.Name, b.Name) })
-	c.volumes = newVolumeSet(state, c)
+	c.volumes = newVolumeSet(state, c, gone)
 }
 
 // Nodes returns every node, by name. The slice must not be changed.
@@ -89,7 +89,7 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 	}
 	node.info = scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
 	for t := range state.TasksOn(n.ID) {
-		if t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning && (gone == nil || !gone(t)) {
+		if holds(t) && !gone(t) {
 			node.add(t)
 			if t.Endpoint == nil && state.Service(t.ServiceID) == nil && hidesPorts(state) {
 				node.portless = append(node.portless, t)
@@ -99,12 +99,14 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 	return node
 }
 
+// holds tells whether a task on a node holds resources there (manager/scheduler.Scheduler.setupTasksList).
+func holds(t *api.Task) bool {
+	return t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning
+}
+
 // add counts a task as manager/scheduler.NodeInfo.addTask does.
 func (n *Node) add(t *api.Task) {
 	n.Tasks = append(n.Tasks, t)
-	if len(t.Volumes) > 0 {
-		n.volumeUsers = append(n.volumeUsers, t)
-	}
 	available := n.info.AvailableResources
 	reserved := Reservations(t)
 	available.MemoryBytes -= reserved.MemoryBytes

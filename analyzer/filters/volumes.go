@@ -1,6 +1,7 @@
 package filters
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -17,6 +18,7 @@ type volumeSet struct {
 	byName map[string]*api.Volume
 	all    []*api.Volume
 	users  map[string][]volumeUse // by volume id
+	tasks  []*api.Task            // that use any
 	blind  bool                   // the source cannot list volumes
 	// lastMountOnly is how managers before Docker 29.1 judge: VolumesFilter.SetTask keeps the address of its loop
 	// variable, so that every requested volume becomes the last mount of the task, whatever its type.
@@ -30,7 +32,7 @@ type volumeUse struct {
 
 const groupPrefix = "group:"
 
-func newVolumeSet(state *collector.State, c *Cluster) *volumeSet {
+func newVolumeSet(state *collector.State, c *Cluster, gone func(*api.Task) bool) *volumeSet {
 	vs := &volumeSet{byName: map[string]*api.Volume{}, users: map[string][]volumeUse{}, lastMountOnly: true}
 	for v := range state.Volumes() {
 		if v.VolumeInfo != nil && v.VolumeInfo.VolumeID != "" {
@@ -40,11 +42,17 @@ func newVolumeSet(state *collector.State, c *Cluster) *volumeSet {
 	}
 	vs.blind = slices.ContainsFunc(state.Gaps, func(g collector.Gap) bool { return g.What == "volumes" })
 	for _, n := range c.nodes {
-		for _, t := range n.volumeUsers {
-			vs.use(t)
-		}
 		if n.ManagerStatus != nil && n.ManagerStatus.Leader {
 			vs.lastMountOnly = !fixedLoopVariable(n.Node)
+		}
+	}
+	if len(vs.all) == 0 {
+		return vs
+	}
+	// Tasks of nodes that were removed, too: their uses count as long as they are not orphaned.
+	for t := range state.Tasks() {
+		if t.NodeID != "" && holds(t) && !gone(t) {
+			vs.use(t)
 		}
 	}
 	return vs
@@ -52,6 +60,9 @@ func newVolumeSet(state *collector.State, c *Cluster) *volumeSet {
 
 // use books the volumes of a task (manager/scheduler.volumeSet.reserveTaskVolumes).
 func (vs *volumeSet) use(t *api.Task) {
+	if len(t.Volumes) > 0 {
+		vs.tasks = append(vs.tasks, t)
+	}
 	for _, attached := range t.Volumes {
 		for _, m := range mounts(t) {
 			if m.Source == attached.Source && m.Target == attached.Target {
@@ -89,40 +100,54 @@ func (vs *volumeSet) judge(t *api.Task, n *Node) Verdict {
 	case vs.blind:
 		return Unknown
 	}
-	available := func(m api.Mount) bool { return vs.choose(m, n) != nil }
-	if !slices.ContainsFunc(wanted, available) || t.NodeID != "" && !vs.canChooseAll(t, n) {
+	if !vs.filterPasses(wanted, n) {
 		return Fail
+	}
+	if t.NodeID != "" {
+		if _, missing := vs.missing(t, n); missing {
+			return Fail
+		}
 	}
 	return Pass
 }
 
-func (vs *volumeSet) choose(m api.Mount, n *Node) *api.Volume {
-	for _, v := range vs.candidates(m) {
-		if vs.refusal(v, n, m.ReadOnly) == "" {
+// filterPasses is VolumesFilter.Check of manager/scheduler.
+func (vs *volumeSet) filterPasses(wanted []api.Mount, n *Node) bool {
+	return slices.ContainsFunc(wanted, func(m api.Mount) bool { return vs.choose(vs.candidates(m), m, n, nil) != nil })
+}
+
+// choose returns the first candidate for the mount that can be used beside what the task itself has chosen before, or nil.
+func (vs *volumeSet) choose(candidates []*api.Volume, m api.Mount, n *Node, own map[string]volumeUse) *api.Volume {
+	for _, v := range candidates {
+		users := vs.users[v.ID]
+		if use, ok := own[v.ID]; ok {
+			users = append(slices.Clone(users), use)
+		}
+		if vs.refusal(v, n, m.ReadOnly, users) == "" {
 			return v
 		}
 	}
 	return nil
 }
 
-// canChooseAll tells whether every cluster volume of the task is there at once. Of preassigned tasks the scheduler asks
-// for that too (manager/scheduler.Scheduler.taskFitNode); others it assigns without their volumes.
-func (vs *volumeSet) canChooseAll(t *api.Task, n *Node) bool {
-	var booked []string
-	defer func() {
-		for _, id := range booked {
-			vs.users[id] = slices.DeleteFunc(vs.users[id], func(u volumeUse) bool { return u.task == t })
-		}
-	}()
-	for _, m := range ClusterMounts(t) {
-		v := vs.choose(m, n)
-		if v == nil {
-			return false
-		}
-		vs.book(v.ID, volumeUse{t, m.ReadOnly})
-		booked = append(booked, v.ID)
+// missing returns the first cluster mount of the task that finds no volume on the node once those before it have theirs
+// (manager/scheduler.volumeSet.chooseTaskVolumes). Preassigned tasks need all of them; others are assigned without. Of a
+// group swarmkit takes any member and tries again later; here it is one that no other mount of the task names.
+func (vs *volumeSet) missing(t *api.Task, n *Node) (mount api.Mount, found bool) {
+	own, cluster := map[string]volumeUse{}, ClusterMounts(t)
+	named := func(v *api.Volume) int { // -1 where it is not
+		return slices.IndexFunc(cluster, func(m api.Mount) bool { return m.Source == v.Spec.Annotations.Name })
 	}
-	return true
+	for _, m := range cluster {
+		candidates := vs.candidates(m)
+		slices.SortStableFunc(candidates, func(a, b *api.Volume) int { return cmp.Compare(named(a), named(b)) })
+		v := vs.choose(candidates, m, n, own)
+		if v == nil {
+			return m, true
+		}
+		own[v.ID] = volumeUse{t, m.ReadOnly}
+	}
+	return api.Mount{}, false
 }
 
 // wanted returns the mounts that the managers judge: none where the task mounts no cluster volume.
@@ -153,11 +178,11 @@ func (vs *volumeSet) candidates(m api.Mount) []*api.Volume {
 }
 
 // refusal tells why a volume cannot be used on the node, or "" where it can (manager/scheduler.volumeSet.checkVolume).
-func (vs *volumeSet) refusal(v *api.Volume, n *Node, readOnly bool) string {
+func (vs *volumeSet) refusal(v *api.Volume, n *Node, readOnly bool, users []volumeUse) string {
 	if v.Spec.Availability != api.VolumeAvailabilityActive {
 		return "availability is " + strings.ToLower(v.Spec.Availability.String())
 	}
-	mode, users := v.Spec.AccessMode, vs.users[v.ID]
+	mode := v.Spec.AccessMode
 	if mode == nil {
 		mode = &api.VolumeAccessMode{}
 	}
@@ -220,6 +245,9 @@ func ClusterMounts(t *api.Task) []api.Mount {
 	return cluster
 }
 
+// VolumeUsers returns the tasks that use cluster volumes, on nodes that were removed, too.
+func (c *Cluster) VolumeUsers() []*api.Task { return c.volumes.tasks }
+
 // VolumeRefusal is why one mount of a task finds no volume on a node.
 type VolumeRefusal struct {
 	// Source is the mount's: a volume's name, or group: and a group's.
@@ -239,7 +267,7 @@ func (c *Cluster) VolumeRefusals(t *api.Task, n *Node) (refusals []VolumeRefusal
 			refusals = append(refusals, VolumeRefusal{Source: m.Source})
 		}
 		for _, v := range candidates {
-			refusals = append(refusals, VolumeRefusal{m.Source, v, c.volumes.refusal(v, n, m.ReadOnly)})
+			refusals = append(refusals, VolumeRefusal{m.Source, v, c.volumes.refusal(v, n, m.ReadOnly, c.volumes.users[v.ID])})
 		}
 	}
 	all := mounts(t)

@@ -22,6 +22,9 @@ var onlyImporters = map[string][]string{
 	"github.com/docker/docker/client": {"collector/engine", "analyzer/whatif/dockercli"},
 }
 
+// forTestsOnly are packages of ours that only tests import.
+var forTestsOnly = []string{"analyzer/oracle"}
+
 // impure are packages that would let the analyzer ask something else than its arguments.
 var impure = []string{"net/http", "os", "os/exec", "syscall", "math/rand", "math/rand/v2", "github.com/sirupsen/logrus"}
 
@@ -61,6 +64,7 @@ func TestForbiddenImportsAreFound(t *testing.T) {
 		"the engine's folder":        {"collector/engine", []string{"github.com/docker/docker/client"}, nil},
 		"an analyzer that asks":      {"analyzer", []string{"os"}, []string{"analyzer imports os: it is pure"}},
 		"an analyzer's test harness": {"analyzer/analyzertest", []string{"os", "testing"}, nil},
+		"the product draws clusters": {"exporter", []string{module + "analyzer/oracle"}, []string{"exporter imports analyzer/oracle"}},
 		"tests in the product":       {"exporter", []string{"testing"}, []string{"exporter imports testing"}},
 		"a name that says nothing":   {"collector/util", nil, []string{"collector/util: name the concept"}},
 		"a folder of no layer":       {"stray", nil, []string{"stray: no such layer"}},
@@ -89,7 +93,7 @@ func violations(importPath string, imports []string) []string {
 	forTests := strings.HasSuffix(folder, "test") || top == "deploy"
 	for _, imported := range imports {
 		if own, ok := strings.CutPrefix(imported, module); ok {
-			if !mayImport(top, own) {
+			if !mayImport(top, own) || slices.Contains(forTestsOnly, own) {
 				complain("%s imports %s", folder, own)
 			}
 			continue
