@@ -16,6 +16,7 @@ func Redact(result analyzer.Result) analyzer.Result {
 }
 
 func redactDiagnosis(d analyzer.Diagnosis) analyzer.Diagnosis {
+	d.Waiting = nil // not for showing
 	d.Summary = redact.Text(d.Summary)
 	d.DockerSays = redact.Text(d.DockerSays)
 	d.Evidence = redactEach(d.Evidence, redactEvidence)
@@ -33,8 +34,17 @@ func redactDiagnosis(d analyzer.Diagnosis) analyzer.Diagnosis {
 		g.Why = redactTexts(g.Why)
 		return g
 	})
+	d.Remedies = redactEach(d.Remedies, redactRemedy)
 	d.Blind = redactTexts(d.Blind)
 	return d
+}
+
+func redactRemedy(r analyzer.Remedy) analyzer.Remedy {
+	r.Command, r.Note = redact.Text(r.Command), redact.Text(r.Note)
+	if r.Compose != nil {
+		r.Compose = &analyzer.Compose{Path: redact.Text(r.Compose.Path), Value: redact.Text(r.Compose.Value)}
+	}
+	return r
 }
 
 func redactEvidence(e analyzer.Evidence) analyzer.Evidence {

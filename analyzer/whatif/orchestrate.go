@@ -1,0 +1,148 @@
+package whatif
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+// plan is what an orchestrator does for one service.
+type plan struct {
+	service *api.Service
+	// fresh are tasks to place at once: for new slots and nodes, and those that wait already.
+	fresh []*api.Task
+	// turns are the slots that the update goes through.
+	turns []turn
+	// ends are running tasks that no other one follows.
+	ends []*api.Task
+}
+
+// turn is one slot of an update: its task, and the one that takes its place.
+type turn struct{ old, fresh *api.Task }
+
+// plan decides about a service whose spec is in the state already. Dirty are the tasks, by id, that its update makes anew.
+func (r *rehearsal) plan(s *api.Service, dirty map[string]bool) plan {
+	p := plan{service: s}
+	var live []*api.Task
+	for t := range r.state.TasksOf(s.ID) {
+		if isLive(t) {
+			live = append(live, t)
+		}
+	}
+	switch {
+	case s.Spec.GetReplicatedJob() != nil, s.Spec.GetGlobalJob() != nil:
+		p.job(r, live)
+	case s.Spec.GetGlobal() != nil:
+		p.global(r, live, dirty)
+	default:
+		p.replicated(r, live, dirty)
+	}
+	return p
+}
+
+// replicated does as manager/orchestrator/replicated.Orchestrator.reconcile.
+func (p *plan) replicated(r *rehearsal, live []*api.Task, dirty map[string]bool) {
+	wanted := wantedReplicas(p.service)
+	live = inOrderToKeep(live)
+	if extra := len(live) - wanted; extra > 0 {
+		p.ends = live[wanted:]
+		live = live[:wanted]
+	}
+	used := map[uint64]bool{}
+	for _, t := range live {
+		used[t.Slot] = true
+		p.keep(t, r.task(p.service, t.Slot, ""), dirty)
+	}
+	for slot := uint64(1); len(used) < wanted; slot++ {
+		if !used[slot] {
+			used[slot] = true
+			p.fresh = append(p.fresh, r.task(p.service, slot, ""))
+		}
+	}
+	slices.SortFunc(p.turns, func(a, b turn) int { return cmp.Compare(a.fresh.Slot, b.fresh.Slot) })
+}
+
+// keep lets a slot have its task, lets a waiting one be looked at again, or puts it into the update.
+func (p *plan) keep(t, fresh *api.Task, dirty map[string]bool) {
+	switch {
+	case dirty[t.ID]:
+		p.turns = append(p.turns, turn{t, fresh})
+	case t.Status.State <= api.TaskStatePending:
+		p.fresh = append(p.fresh, t)
+	}
+}
+
+// inOrderToKeep sorts tasks so that a service that is scaled down loses the last ones (manager/orchestrator/replicated,
+// slotsByRunningState and slotsByIndex).
+func inOrderToKeep(live []*api.Task) []*api.Task {
+	notRunning := func(t *api.Task) int {
+		if t.Status.State == api.TaskStateRunning {
+			return 0
+		}
+		return 1
+	}
+	slices.SortFunc(live, func(a, b *api.Task) int {
+		return cmp.Or(notRunning(a)-notRunning(b), cmp.Compare(a.Slot, b.Slot))
+	})
+	nth, copies := map[string]int{}, map[string]int{}
+	for _, t := range live {
+		copies[t.NodeID]++
+		nth[t.ID] = copies[t.NodeID]
+		if t.NodeID == "" {
+			nth[t.ID] = len(live) + 1
+		}
+	}
+	slices.SortStableFunc(live, func(a, b *api.Task) int { return nth[a.ID] - nth[b.ID] })
+	return live
+}
+
+// global does as manager/orchestrator/global.Orchestrator.reconcileServices.
+func (p *plan) global(r *rehearsal, live []*api.Task, dirty map[string]bool) {
+	has := map[string]bool{}
+	for _, t := range live {
+		has[t.NodeID] = true
+		if n := r.state.Node(t.NodeID); n == nil || !filters.MeetsConstraints(&p.service.Spec.Task, n) {
+			p.ends = append(p.ends, t)
+			continue
+		}
+		p.keep(t, r.task(p.service, 0, t.NodeID), dirty)
+	}
+	for n := range r.state.Nodes() {
+		if !has[n.ID] && filters.RunsGlobal(p.service, n) {
+			p.fresh = append(p.fresh, r.task(p.service, 0, n.ID))
+		}
+	}
+}
+
+// job begins anew: an update of a job is another iteration of it (manager/controlapi.Server.UpdateService).
+func (p *plan) job(r *rehearsal, live []*api.Task) {
+	p.ends = live
+	if p.service.Spec.GetGlobalJob() != nil {
+		for n := range r.state.Nodes() {
+			if filters.RunsGlobal(p.service, n) {
+				p.fresh = append(p.fresh, r.task(p.service, 0, n.ID))
+			}
+		}
+		return
+	}
+	for slot := range wantedReplicas(p.service) {
+		p.fresh = append(p.fresh, r.task(p.service, uint64(slot), ""))
+	}
+}
+
+// wantedReplicas is how many tasks of a replicated service or job are to run at once.
+func wantedReplicas(s *api.Service) int {
+	if job := s.Spec.GetReplicatedJob(); job != nil {
+		if job.MaxConcurrent == 0 {
+			return int(job.TotalCompletions)
+		}
+		return int(min(job.MaxConcurrent, job.TotalCompletions))
+	}
+	if replicated := s.Spec.GetReplicated(); replicated != nil {
+		return int(replicated.Replicas)
+	}
+	return 0
+}

@@ -1,0 +1,94 @@
+package whatif
+
+import "github.com/swarmdiag/swarmdiag/analyzer"
+
+// Outcome is what a change would do.
+type Outcome struct {
+	// PlacesAll tells that every task of the services concerned would run, with its new spec.
+	PlacesAll bool      `json:"places_all"`
+	Services  []Service `json:"services"`
+	// Displaced are running tasks that lose their place, by service and node.
+	Displaced []Displaced `json:"displaced"`
+	// Diagnoses say why what is left waiting waits.
+	Diagnoses []analyzer.Diagnosis `json:"diagnoses"`
+	// Unchecked is what could not be looked at.
+	Unchecked []string `json:"unchecked"`
+}
+
+// Service is what becomes of one service.
+type Service struct {
+	Name string `json:"name"`
+	// New and Removed tell that the service begins or ends with the change.
+	New     bool `json:"new,omitempty"`
+	Removed bool `json:"removed,omitempty"`
+	// Wanted, Running and Waiting count tasks, in the end.
+	Wanted  int `json:"wanted"`
+	Running int `json:"running"`
+	Waiting int `json:"waiting"`
+	// Placed is how many tasks the scheduler gave a node in all, those of the update included.
+	Placed int `json:"placed"`
+	// On is where the tasks run in the end, and how many ran there before.
+	On []NodeCount `json:"on"`
+	// DockerWouldSay is the scheduler's text on a task that waits.
+	DockerWouldSay string  `json:"docker_would_say,omitempty"`
+	Update         *Update `json:"update,omitempty"`
+}
+
+// NodeCount is how many tasks of a service a node has.
+type NodeCount struct {
+	Node   string `json:"node"`
+	Tasks  int    `json:"tasks"`
+	Before int    `json:"before"`
+}
+
+// Displaced are tasks of a service that lose their place on a node.
+type Displaced struct {
+	Service string `json:"service"`
+	Node    string `json:"node"`
+	Tasks   int    `json:"tasks"`
+	// Why is "drained", "constraints", "scaled down" or "service removed".
+	Why string `json:"why"`
+}
+
+// Update is a rolling update, step by step.
+type Update struct {
+	Order string `json:"order"`
+	// Parallelism is how many tasks are replaced at once.
+	Parallelism int `json:"parallelism"`
+	// Replaces is how many tasks are made anew, Done how many of these get there.
+	Replaces int    `json:"replaces"`
+	Done     int    `json:"done"`
+	Steps    []Step `json:"steps"`
+	// Capped tells that the look ended before the update does.
+	Capped bool `json:"capped,omitempty"`
+	// Needs is what the step that stops the update lacks; nothing where none does.
+	Needs []Need `json:"needs,omitempty"`
+}
+
+// Stops tells that the update cannot go on by itself.
+func (u *Update) Stops() bool { return u != nil && !u.Capped && u.Done < u.Replaces }
+
+// Step is one batch of an update.
+type Step struct {
+	Replaces int      `json:"replaces"`
+	Placed   int      `json:"placed"`
+	On       []string `json:"on"`
+	// Left is how many tasks are still to be replaced after it.
+	Left int `json:"left"`
+}
+
+// Need is an inequality that does not hold: Tasks new ones want Each, beside Beside tasks of the service that run, and
+// Node, the nearest, has Free.
+type Need struct {
+	What   string  `json:"what"`
+	Unit   string  `json:"unit,omitempty"`
+	Tasks  int     `json:"tasks"`
+	Each   float64 `json:"each,omitempty"`
+	Beside int     `json:"beside"`
+	// BesideEach is what each of those holds.
+	BesideEach float64 `json:"beside_each,omitempty"`
+	Free       float64 `json:"free"`
+	Node       string  `json:"node,omitempty"`
+	// Wanted is what is asked for where that is no amount: a port, a constraint.
+	Wanted string `json:"wanted,omitempty"`
+}
