@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,8 +17,10 @@ import (
 // of an updated service, tasks of a global service on a node that becomes one of its own.
 type Draft struct {
 	base    *collector.State
-	put     map[string]any // by id
+	cluster *filters.Cluster // of base; nil until it is needed
+	put     map[string]any   // by id
 	gone    []any
+	moving  []string    // ids of services
 	Waiting []*api.Task // what is to be placed
 }
 
@@ -113,11 +116,12 @@ func endpointOf(s *api.Service) *api.Endpoint {
 	return &api.Endpoint{Ports: s.Spec.Endpoint.Ports}
 }
 
-// Replaced returns the tasks of a service that are to run and that its update makes anew (manager/orchestrator.IsTaskDirty).
+// Replaced returns the tasks of a service that are to run and that its update makes anew (manager/orchestrator.IsTaskDirty);
+// none where the draft does not update it.
 func (d *Draft) Replaced(serviceID string) []*api.Task {
 	var dirty []*api.Task
-	s := d.service(serviceID)
-	if s == nil {
+	s, updated := d.put[serviceID].(*api.Service)
+	if !updated {
 		return nil
 	}
 	compared := defaults.InterpolateService(&s.Spec)
@@ -153,12 +157,97 @@ func portsOf(s *api.ServiceSpec) []*api.PortConfig {
 
 func equalPorts(a, b *api.PortConfig) bool { return *a == *b }
 
-// Move takes a task from its node, and lets it wait to be placed anew.
-func (d *Draft) Move(t *api.Task) {
-	d.gone = append(d.gone, t)
-	moved := *t
-	moved.NodeID, moved.Volumes, moved.AssignedGenericResources = "", nil, nil
-	d.Waiting = append(d.Waiting, &moved)
+// Stop ends a task before anything is placed: what it holds is free.
+func (d *Draft) Stop(t *api.Task) { d.gone = append(d.gone, t) }
+
+// Move lets the tasks of a service that its update makes anew find their new places first, while all of them still run.
+func (d *Draft) Move(serviceID string) { d.moving = append(d.moving, serviceID) }
+
+// Move is a task that goes from one node to another; the ids of both.
+type Move struct {
+	Task     *api.Task
+	From, To string
+}
+
+// Outcome is what became of a draft.
+type Outcome struct {
+	// Placement is what the scheduler did with what waits.
+	Placement
+	Moves []Move
+
+	state   *collector.State // with the changes, and without what was placed of the waiting
+	cluster *filters.Cluster // of state
+}
+
+// Place lets swarmkit's scheduler place what waits, once what moves has moved. Where something that moves finds no place,
+// nothing is placed.
+func (d *Draft) Place(ctx context.Context) (Outcome, error) {
+	var o Outcome
+	var err error
+	if o.state, err = d.State(); err != nil {
+		return o, err
+	}
+	if d.cluster == nil {
+		d.cluster = filters.NewCluster(d.base)
+	}
+	o.cluster = d.cluster.Renew(o.state, d.touched(), nothing)
+	for _, id := range d.moving {
+		if moved, err := d.move(ctx, &o, id); err != nil || !moved {
+			return o, err
+		}
+	}
+	o.Placement, err = place(ctx, o.state, o.cluster, d.Waiting)
+	return o, err
+}
+
+// touched are the ids of the nodes that are other ones than before, or hold something else.
+func (d *Draft) touched() map[string]bool {
+	ids := map[string]bool{}
+	for id, object := range d.put {
+		if _, is := object.(*api.Node); is {
+			ids[id] = true
+		}
+	}
+	for _, object := range d.gone {
+		if t, is := object.(*api.Task); is {
+			ids[t.NodeID] = true
+		}
+	}
+	return ids
+}
+
+// nothing is for filters.Cluster.Renew: no task ends.
+func nothing(*api.Task) bool { return false }
+
+// move places the tasks that an update makes in the place of others, and ends those; false where one finds no place.
+func (d *Draft) move(ctx context.Context, o *Outcome, serviceID string) (bool, error) {
+	var anew []*api.Task
+	old := map[string]*api.Task{}
+	for _, t := range d.Replaced(serviceID) {
+		made := d.made(d.service(serviceID), t)
+		made.ID, made.NodeID = "instead of "+t.ID, ""
+		old[made.ID] = t
+		anew = append(anew, made)
+	}
+	placed, err := place(ctx, o.state, o.cluster, anew)
+	if err != nil || len(anew) == 0 || len(placed.On) < len(anew) {
+		return false, err
+	}
+	touched := map[string]bool{}
+	var put, gone []any
+	for _, t := range anew {
+		was := old[t.ID]
+		t.NodeID, t.Status.State = placed.On[t.ID], api.TaskStateRunning
+		put, gone = append(put, t), append(gone, was)
+		touched[t.NodeID], touched[was.NodeID] = true, true
+		o.Moves = append(o.Moves, Move{was, was.NodeID, t.NodeID})
+	}
+	after, err := o.state.With(put, gone...)
+	if err != nil {
+		return false, fmt.Errorf("move tasks in a copy of the cluster: %w", err)
+	}
+	o.state, o.cluster = after, o.cluster.Renew(after, touched, nothing)
+	return true, nil
 }
 
 // Evicted returns the tasks that would lose their place: those on a changed node that their constraints, or its

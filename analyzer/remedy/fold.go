@@ -32,13 +32,11 @@ func fold(cluster *filters.Cluster, waiting []*api.Task) *folded {
 		if ports := n.TakenPorts(); len(ports) > 0 {
 			f.tasks = append(f.tasks, holder(fmt.Sprintf("%s ports", n.ID), n.ID, ports))
 		}
-		for _, t := range n.Tasks {
-			if len(t.Volumes) > 0 {
-				user := holder(t.ID, n.ID, nil)
-				user.Volumes, user.Spec.Runtime = t.Volumes, t.Spec.Runtime
-				f.tasks = append(f.tasks, user)
-			}
-		}
+	}
+	for _, t := range cluster.VolumeUsers() {
+		user := holder(t.ID, t.NodeID, nil)
+		user.Volumes, user.Spec.Runtime = t.Volumes, t.Spec.Runtime
+		f.tasks = append(f.tasks, user)
 	}
 	return f
 }

@@ -2,49 +2,93 @@ package remedy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
-// proposer offers changes for one cause, as far as the diagnosis proves them worth a try.
-type proposer func(*subject) []Proposal
-
-// subject is what proposals are made for: the diagnosis, and the matrix behind it.
-type subject struct {
-	*analyzer.Diagnosis
-	// w is what the matrix says of the node that comes closest.
-	w *analyzer.Waiting
+// Found is what a search for remedies came to.
+type Found struct {
+	// Remedies are in the order to try them: those that are proven first, of these the ones that disturb less. Empty, and
+	// not nil, where there is none.
+	Remedies []analyzer.Remedy
+	// Ended tells that the time was up before everything had been tried: there may be more.
+	Ended bool
 }
 
-var proposers = map[string]proposer{}
+// proposer offers changes that take one reason away from the nodes of a group.
+type proposer func(*subject, *group, filters.Reason) []proposal
 
-// propose says which changes help against a cause. It is called by the initialiser of a variable.
-func propose(cause string, p proposer) bool {
-	proposers[cause] = p
+var proposers = map[filters.Name]proposer{}
+
+// propose says which changes help against a filter. It is called by the initialiser of a variable.
+func propose(filter filters.Name, p proposer) bool {
+	proposers[filter] = p
 	return true
 }
 
-// Find returns the remedies of a diagnosis, proven on swarmkit's scheduler where that can be, in the order to try them.
-// It is empty, and not nil, where there is none. An error means that ctx ended or the state could not be copied.
-func Find(ctx context.Context, state *collector.State, d *analyzer.Diagnosis) ([]analyzer.Remedy, error) {
-	remedies := []analyzer.Remedy{}
-	p := proposers[d.Cause]
-	if p == nil || len(d.Waiting) == 0 {
-		return remedies, nil
+// Find looks for changes that place what a diagnosis is about, and proves them on swarmkit's scheduler. Where no single
+// change does, it tries two and three together, until the deadline of ctx: then it returns what it found so far. An error
+// means that ctx was cancelled or the state could not be copied.
+func Find(ctx context.Context, state *collector.State, d *analyzer.Diagnosis) (Found, error) {
+	s := &search{found: Found{Remedies: []analyzer.Remedy{}}}
+	if len(d.Waiting) == 0 {
+		return s.found, nil
 	}
-	t := newTrial(state, d)
-	for _, proposal := range p(&subject{d, d.Waiting[0]}) {
-		r, err := t.prove(ctx, proposal)
-		if err != nil {
-			return nil, fmt.Errorf("try %q: %w", proposal.Command, err)
-		}
-		if d.Confidence != analyzer.Certain {
-			r.Note = join("check first: "+string(d.Confidence)+", not certain", r.Note)
-		}
-		remedies = append(remedies, r)
+	s.trial, s.tried = newTrial(state, d), map[string]*analyzer.Remedy{}
+	s.subject = newSubject(state, s.trial.cluster, d)
+	err := s.run(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.found.Ended, err = true, nil
 	}
-	order(remedies)
-	return remedies, nil
+	if err != nil {
+		return Found{}, fmt.Errorf("find remedies for %s of %s: %w", d.Cause, d.Subject.Name, err)
+	}
+	if d.Confidence != analyzer.Certain {
+		for i := range s.found.Remedies {
+			r := &s.found.Remedies[i]
+			r.Note = join("check first: the cause is "+string(d.Confidence)+", not certain", r.Note)
+		}
+	}
+	order(s.found.Remedies)
+	return s.found, nil
+}
+
+// fixes are the proposals against one reason.
+func (s *subject) fixes(g *group, r filters.Reason) []proposal {
+	if p := proposers[r.Filter]; p != nil {
+		return p(s, g, r)
+	}
+	return nil
+}
+
+// singles are the changes that may do alone: those against the only reason of a group, and those that are no answer to a
+// single reason. What no copy can show is told where it may be one of several things to do.
+func (s *subject) singles() []proposal {
+	if len(s.groups) > 0 && len(s.groups[0].reasons) == 0 || s.stale {
+		return s.retry()
+	}
+	var all []proposal
+	for _, g := range s.groups {
+		if len(g.reasons) == 1 {
+			all = append(all, s.fixes(g, g.reasons[0])...)
+		}
+	}
+	all = append(all, s.stopFirst()...)
+	all = append(all, s.moves()...)
+	all = append(all, s.elsewhere()...)
+	if len(s.groups) > 0 && len(s.groups[0].reasons) > 1 {
+		for _, r := range s.groups[0].reasons {
+			for _, p := range s.fixes(s.groups[0], r) {
+				if p.change == nil {
+					p.note = join(p.note, "it does not do alone")
+					all = append(all, p)
+				}
+			}
+		}
+	}
+	return all
 }

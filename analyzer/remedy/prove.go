@@ -10,28 +10,20 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
-
-// Proposal is a change that may place what a diagnosis is about.
-type Proposal struct {
-	// Command does it, for a shell; At is the node it runs on where that is not a manager.
-	Command, At string
-	// Change does to a copy of the cluster what the command does; nil where no copy can show that it works.
-	Change  func(*Draft)
-	Compose *analyzer.Compose
-	Note    string
-}
 
 // trial is one diagnosis whose proposals are tried.
 type trial struct {
 	state   *collector.State
+	cluster *filters.Cluster
 	subject string // the service's id
 	waiting []*api.Task
 }
 
 func newTrial(state *collector.State, d *analyzer.Diagnosis) *trial {
-	t := &trial{state: state, subject: d.Subject.ID}
+	t := &trial{state: state, cluster: clusterOf(state, d), subject: d.Subject.ID}
 	for _, w := range d.Waiting {
 		for _, task := range w.Tasks {
 			if task.ID != "" { // what no-eligible-node judges does not exist
@@ -42,65 +34,158 @@ func newTrial(state *collector.State, d *analyzer.Diagnosis) *trial {
 	return t
 }
 
+// clusterOf is the cluster of a state. What the analysis of the same state has of it need not be read again, but for the
+// cluster volumes: judging a task books them for a moment.
+func clusterOf(state *collector.State, d *analyzer.Diagnosis) *filters.Cluster {
+	if p := d.Waiting[0].Pass; p.State == state {
+		return p.Cluster.Renew(state, nil, nothing)
+	}
+	return filters.NewCluster(state)
+}
+
 // prove applies a proposal to a copy, and tells what swarmkit's scheduler makes of it.
-func (t *trial) prove(ctx context.Context, p Proposal) (analyzer.Remedy, error) {
-	r := analyzer.Remedy{Command: p.Command, At: p.At, Risk: analyzer.NoRisk, Compose: p.Compose, Note: p.Note}
-	if p.Change == nil {
+func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) {
+	r := p.remedy()
+	if p.change == nil {
 		return r, nil
 	}
 	draft := NewDraft(t.state, t.waiting)
-	p.Change(draft)
-	state, err := draft.State()
+	draft.cluster = t.cluster
+	p.change(draft)
+	before, err := draft.State()
 	if err != nil {
 		return r, err
 	}
-	draft.spread(t.subject, state)
-	placed, err := Place(ctx, state, draft.Waiting)
-	if err != nil {
+	draft.spread(t.subject, before)
+	outcome, err := draft.Place(ctx)
+	if err != nil || len(outcome.On) == 0 {
 		return r, err
 	}
-	r.Places, r.On = len(placed.On), nodeNames(state, placed.On)
-	r.Verified = r.Places > 0
-	replaced := draft.Replaced(t.subject)
-	r.Restarts = len(replaced)
-	if err := t.disturbs(ctx, &r, draft, state, replaced); err != nil {
-		return r, err
-	}
-	return r, nil
+	r.Verified, r.Places, r.On = true, len(outcome.On), nodeNames(t.cluster, outcome.On)
+	t.moves(&r, outcome.Moves)
+	t.evicts(&r, draft)
+	return r, t.replaces(ctx, &r, draft, &outcome)
 }
 
-// disturbs tells what the change does to tasks that run: which restart, whether these find a place again, and which have
-// to leave their node.
-func (t *trial) disturbs(ctx context.Context, r *analyzer.Remedy, draft *Draft, state *collector.State, replaced []*api.Task) error {
-	if len(replaced) > 0 {
-		r.Risk = analyzer.Restarts
-		if s := state.Service(t.subject); len(replaced) <= atOnce(s) && !isStartFirst(s) {
-			r.Risk = analyzer.Outage
-		}
-		again := NewDraft(state, draft.Waiting)
-		for _, task := range replaced {
-			again.gone = append(again.gone, task)
-			again.Waiting = append(again.Waiting, draft.made(state.Service(t.subject), task))
-		}
-		after, err := again.State()
-		if err != nil {
-			return err
-		}
-		placed, err := Place(ctx, after, again.Waiting)
-		if err != nil {
-			return err
-		}
-		if lost := len(draft.Waiting) - r.Places + len(replaced) - (len(again.Waiting) - len(placed.Err)); lost > len(draft.Waiting)-r.Places {
-			r.Risk = analyzer.Outage
-			r.Note = join(r.Note, "after the update not every task that runs now would have a place")
+// replaces tells which tasks of the service itself restart, and whether all of these find a place again.
+func (t *trial) replaces(ctx context.Context, r *analyzer.Remedy, draft *Draft, outcome *Outcome) error {
+	replaced := draft.Replaced(t.subject)
+	if len(replaced) == 0 {
+		return nil
+	}
+	s := outcome.state.Service(t.subject)
+	r.Restarts += len(replaced)
+	raise(r, analyzer.Restarts)
+	if len(replaced) <= atOnce(s) && !isStartFirst(s) {
+		raise(r, analyzer.Outage)
+	}
+	var anew []*api.Task // besides those that take the place of one that waits
+	for _, task := range replaced {
+		if !slices.ContainsFunc(draft.Waiting, func(w *api.Task) bool { return sameSlot(w, task) }) {
+			made := draft.made(s, task)
+			made.ID = "instead of " + task.ID
+			anew = append(anew, made)
 		}
 	}
-	if evicted := draft.Evicted(); len(evicted) > 0 {
-		r.Risk = analyzer.Outage
-		r.Restarts += len(evicted)
-		r.Note = join(r.Note, fmt.Sprintf("%d tasks have to leave their node: %s", len(evicted), strings.Join(serviceNames(state, evicted), ", ")))
+	lost, err := unplaced(ctx, outcome, draft.Waiting, anew, replaced)
+	if err != nil {
+		return err
 	}
-	return nil
+	if lost > 0 {
+		raise(r, analyzer.Outage)
+		r.Note = join(r.Note, fmt.Sprintf("after the update %d of its tasks that run now would have no place", lost))
+	} else if isStartFirst(s) {
+		if lost, err = unplaced(ctx, outcome, draft.Waiting, anew[:min(len(anew), atOnce(s))], nil); lost > 0 {
+			r.Note = join(r.Note, "there is no room for a new task beside the old ones, as update order start-first needs: the update would wait")
+		}
+	}
+	return err
+}
+
+// unplaced is how many tasks find no place besides those that do of the waiting, once others have ended.
+func unplaced(ctx context.Context, outcome *Outcome, waiting, more, ended []*api.Task) (int, error) {
+	if len(more) == 0 {
+		return 0, nil
+	}
+	draft := NewDraft(outcome.state, slices.Concat(waiting, more))
+	draft.cluster = outcome.cluster
+	for _, t := range ended {
+		draft.Stop(t)
+	}
+	after, err := draft.Place(ctx)
+	return max(len(outcome.On)+len(more)-len(after.On), 0), err
+}
+
+// sameSlot tells whether an update has one task take the other's place.
+func sameSlot(a, b *api.Task) bool {
+	return a.ServiceID == b.ServiceID && a.Slot == b.Slot && (a.Slot != 0 || a.NodeID == b.NodeID)
+}
+
+// evicts tells which tasks have to leave their node.
+func (t *trial) evicts(r *analyzer.Remedy, draft *Draft) {
+	evicted := draft.Evicted()
+	if len(evicted) == 0 {
+		return
+	}
+	raise(r, analyzer.Outage)
+	r.Restarts += len(evicted)
+	r.Note = join(r.Note, fmt.Sprintf("%s would have to leave the node: %s", count(len(evicted), "task"), strings.Join(serviceNames(t.state, evicted), ", ")))
+	for _, task := range evicted {
+		t.leaves(r, task, task.NodeID)
+	}
+}
+
+// leaves tells what a task that goes elsewhere leaves behind on its node.
+func (t *trial) leaves(r *analyzer.Remedy, task *api.Task, nodeID string) {
+	if local := localMounts(task); len(local) > 0 {
+		raise(r, analyzer.DataRisk)
+		r.Note = join(r.Note, fmt.Sprintf("what %s keeps in %s stays on %s", serviceNames(t.state, []*api.Task{task})[0], strings.Join(local, ", "), t.cluster.Node(nodeID).Name))
+	}
+}
+
+// moves tells of the tasks that go from one node to another.
+func (t *trial) moves(r *analyzer.Remedy, moves []Move) {
+	for _, m := range moves {
+		raise(r, analyzer.Restarts)
+		r.Restarts++
+		r.Note = join(r.Note, fmt.Sprintf("moves a task of %s (%s) from %s to %s, which Swarm does not do by itself",
+			serviceNames(t.state, []*api.Task{m.Task})[0], m.Task.ID, t.cluster.Node(m.From).Name, t.cluster.Node(m.To).Name))
+		running := 0
+		for other := range t.state.TasksOf(m.Task.ServiceID) {
+			if other.Status.State == api.TaskStateRunning && other.DesiredState <= api.TaskStateCompleted {
+				running++
+			}
+		}
+		if running <= len(moves) && !isStartFirst(t.state.Service(m.Task.ServiceID)) {
+			raise(r, analyzer.Outage)
+		}
+		t.leaves(r, m.Task, m.From)
+	}
+}
+
+// localMounts are the volumes and folders of a task that are its node's own.
+func localMounts(t *api.Task) []string {
+	var local []string
+	if c := t.Spec.GetContainer(); c != nil {
+		for _, m := range c.Mounts {
+			driver := ""
+			if m.VolumeOptions != nil && m.VolumeOptions.DriverConfig != nil {
+				driver = m.VolumeOptions.DriverConfig.Name
+			}
+			if m.Type == api.MountTypeBind || m.Type == api.MountTypeVolume && (driver == "" || driver == "local") {
+				local = append(local, m.Target)
+			}
+		}
+	}
+	return local
+}
+
+// risks are in the order of what they cost.
+var risks = []analyzer.Risk{analyzer.NoRisk, analyzer.Restarts, analyzer.Outage, analyzer.DataRisk}
+
+// raise makes the risk of a remedy at least this one.
+func raise(r *analyzer.Remedy, to analyzer.Risk) {
+	r.Risk = risks[max(slices.Index(risks, r.Risk), slices.Index(risks, to))]
 }
 
 // atOnce is how many tasks the service's update replaces at a time; one where nothing is set.
@@ -118,14 +203,10 @@ func isStartFirst(s *api.Service) bool {
 	return s != nil && s.Spec.Update != nil && s.Spec.Update.Order == api.UpdateConfig_START_FIRST
 }
 
-func nodeNames(state *collector.State, on map[string]string) []string {
+func nodeNames(cluster *filters.Cluster, on map[string]string) []string {
 	var names []string
 	for _, id := range on {
-		name := id
-		if n := state.Node(id); n != nil && n.Description != nil && n.Description.Hostname != "" {
-			name = n.Description.Hostname
-		}
-		if !slices.Contains(names, name) {
+		if name := cluster.Node(id).Name; !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -148,16 +229,15 @@ func serviceNames(state *collector.State, tasks []*api.Task) []string {
 	return names
 }
 
-func join(a, b string) string {
-	if a == "" || b == "" {
-		return a + b
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
 	}
-	return a + "; " + b
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // order puts what is proven first, then what disturbs less, then what places more.
 func order(remedies []analyzer.Remedy) {
-	risks := []analyzer.Risk{analyzer.NoRisk, analyzer.Restarts, analyzer.Outage, analyzer.DataRisk}
 	verified := func(r analyzer.Remedy) int {
 		if r.Verified {
 			return 0

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/containerd/log"
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/log"
 	"github.com/moby/swarmkit/v2/manager/scheduler"
 	"github.com/moby/swarmkit/v2/manager/state/store"
 	"github.com/sirupsen/logrus"
@@ -29,9 +29,13 @@ type Placement struct {
 var one sync.Mutex
 
 // Place lets swarmkit's scheduler place pending tasks in the state, which need not be in it themselves; all that waits
-// besides them is left out. An error means that the state could not be copied.
+// besides them is left out. An error means that the state could not be copied, or that ctx ended.
 func Place(ctx context.Context, state *collector.State, tasks []*api.Task) (Placement, error) {
-	copied, err := seed(state, filters.NewCluster(state), tasks)
+	return place(ctx, state, filters.NewCluster(state), tasks)
+}
+
+func place(ctx context.Context, state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (Placement, error) {
+	copied, err := seed(state, cluster, tasks)
 	if err != nil {
 		return Placement{}, err
 	}
@@ -67,11 +71,14 @@ func seed(state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (
 		}
 		for v := range state.Volumes() {
 			volume := *v
+			if volume.Spec.Driver == nil { // the store asks for one; the scheduler compares it with the nodes' only
+				volume.Spec.Driver = &api.Driver{Name: "unknown"}
+			}
 			if err := store.CreateVolume(tx, &volume); err != nil {
 				return fmt.Errorf("copy volume %s: %w", v.ID, err)
 			}
 		}
-		for _, t := range slices.Concat(small.tasks, fresh(tasks)) {
+		for _, t := range slices.Concat(small.tasks, fresh(cluster, tasks)) {
 			if err := store.CreateTask(tx, t); err != nil {
 				return fmt.Errorf("copy task %s: %w", t.ID, err)
 			}
@@ -86,14 +93,35 @@ func seed(state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (
 }
 
 // fresh are pending tasks of which no scheduler has said anything yet.
-func fresh(tasks []*api.Task) []*api.Task {
+func fresh(cluster *filters.Cluster, tasks []*api.Task) []*api.Task {
 	all := make([]*api.Task, len(tasks))
 	for i, t := range tasks {
 		pending := *t
 		pending.Status = api.TaskStatus{State: api.TaskStatePending}
+		if nodes := cluster.Nodes(); len(nodes) > 0 && len(filters.ClusterMounts(t)) > 0 {
+			if _, skipped := cluster.VolumeRefusals(t, nodes[0]); !skipped {
+				judgeClusterMounts(&pending)
+			}
+		}
 		all[i] = &pending
 	}
 	return all
+}
+
+// judgeClusterMounts puts the cluster volumes of a task last. The swarmkit that runs here judges the last mount only, as
+// managers before Docker 29.1 do; later ones judge cluster volumes wherever they stand.
+func judgeClusterMounts(t *api.Task) {
+	t.Spec = *t.Spec.Copy()
+	c := t.Spec.GetContainer()
+	slices.SortStableFunc(c.Mounts, func(a, b api.Mount) int {
+		switch aIs, bIs := a.Type == api.MountTypeCluster, b.Type == api.MountTypeCluster; {
+		case aIs == bIs:
+			return 0
+		case bIs:
+			return -1
+		}
+		return 1
+	})
 }
 
 // runOnce lets a scheduler look at everything once, and waits for it. It is told to stop before it starts, which it looks
@@ -119,6 +147,9 @@ func read(copied *store.MemoryStore, tasks []*api.Task) Placement {
 		for _, t := range tasks {
 			switch placed := store.GetTask(tx, t.ID); {
 			case placed == nil:
+			case placed.Status.State >= api.TaskStateAssigned && len(placed.Volumes) < len(filters.ClusterMounts(t)):
+				// The scheduler assigns a task although it found no volume for it (Scheduler.scheduleNTasksOnNodes).
+				p.Err[t.ID] = "assigned without its cluster volumes"
 			case placed.Status.State >= api.TaskStateAssigned:
 				p.On[t.ID] = placed.NodeID
 			default:

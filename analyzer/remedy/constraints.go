@@ -1,0 +1,145 @@
+package remedy
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/manager/constraint"
+
+	"github.com/swarmdiag/swarmdiag/analyzer/constraints"
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+var _ = propose(filters.Constraints, keepConstraint)
+
+// keepConstraint makes a constraint say what was meant, or gives nodes the label that it asks for. Only where it cannot be
+// kept it is taken off.
+func keepConstraint(s *subject, g *group, r filters.Reason) []proposal {
+	expressions, err := constraints.Parse(g.waiting.Task().Spec.Placement.Constraints)
+	if err != nil {
+		return nil
+	}
+	nodes := make([]*api.Node, len(g.waiting.Rows))
+	for i, row := range g.waiting.Rows {
+		nodes[i] = row.Node.Node
+	}
+	x := constraints.Explain(expressions, nodes)
+	i := slices.IndexFunc(x.Findings, func(f constraints.Finding) bool { return f.Text == r.What })
+	var found []proposal
+	for _, meant := range x.Findings[i].Suggestions {
+		if slices.ContainsFunc(g.rows, func(row filters.Row) bool { return meant.Expression.Matches(row.Node.Node) }) {
+			found = append(found, noted(s.replaceConstraint(r.What, meant.Text), meant.Because)...)
+		}
+	}
+	found = append(found, s.label(g, x.Findings[i])...)
+	if s.loosen {
+		found = append(found, s.takeOff(x, x.Findings[i])...)
+	}
+	return found
+}
+
+// replaceConstraint writes one constraint in the place of another; an empty one takes it off.
+func (s *subject) replaceConstraint(old, with string) []proposal {
+	flags := []string{flag("--constraint-rm", old)}
+	if with != "" {
+		flags = append(flags, flag("--constraint-add", with))
+	}
+	change := func(spec *api.ServiceSpec) {
+		placement := spec.Task.Placement
+		placement.Constraints = slices.DeleteFunc(slices.Clone(placement.Constraints), func(c string) bool { return c == old })
+		if with != "" {
+			placement.Constraints = append(placement.Constraints, with)
+		}
+	}
+	p := s.updateService(change, flags...)
+	if len(p) == 0 {
+		return nil
+	}
+	after := s.service.Spec.Copy()
+	change(after)
+	return s.inStack(p, "deploy.placement.constraints", flow(after.Task.Placement.Constraints))
+}
+
+// label gives nodes that meet the other constraints what one asks for, those first that have nothing there.
+func (s *subject) label(g *group, f constraints.Finding) []proposal {
+	key, prefix := f.Key.Text, ""
+	if !f.Key.Known() && len(f.Suggestions) == 0 {
+		key = f.Key.Proper()
+	}
+	for _, p := range []string{constraint.NodeLabelPrefix, constraint.EngineLabelPrefix} {
+		if len(key) > len(p) && strings.EqualFold(key[:len(p)], p) {
+			prefix, key = p, key[len(p):]
+		}
+	}
+	if isPattern := strings.ContainsAny(f.Value, `*?[]()|^$\`); prefix == "" || !f.Equal || isPattern {
+		return nil
+	}
+	rows := slices.Clone(g.rows)
+	read := constraints.ParseKey(prefix + key)
+	slices.SortStableFunc(rows, func(a, b filters.Row) int {
+		return cmp.Compare(min(len(read.Value(a.Node.Node)), 1), min(len(read.Value(b.Node.Node)), 1))
+	})
+	var found []proposal
+	for _, row := range rows[:min(len(rows), enough)] {
+		if prefix == constraint.EngineLabelPrefix {
+			found = append(found, engineLabel(row.Node, key, f.Value))
+			continue
+		}
+		p := nodeLabel(row.Node, key, f.Value, read.Value(row.Node.Node))
+		if !f.Key.Known() { // the constraint has to name the label properly, too
+			corrected := s.replaceConstraint(f.Text, prefix+key+"=="+f.Value)
+			if len(corrected) == 0 {
+				continue
+			}
+			p = combine([]proposal{p, corrected[0]})
+		}
+		found = append(found, p)
+	}
+	return found
+}
+
+func nodeLabel(n *filters.Node, key, value, was string) proposal {
+	id := n.ID
+	p := proposal{
+		commands: []command{updateNode(n, flag("--label-add", key+"="+value))},
+		change: func(d *Draft) {
+			labels := &d.Node(id).Spec.Annotations.Labels
+			if *labels == nil {
+				*labels = map[string]string{}
+			}
+			(*labels)[key] = value
+		},
+		note: fmt.Sprintf("only if it is true of %s", n.Name),
+	}
+	if was != "" {
+		p.note += fmt.Sprintf(", whose label %s is %s now", key, was)
+	}
+	return p
+}
+
+// engineLabel is in the configuration of the node's engine, which reads it again when it is told to.
+func engineLabel(n *filters.Node, key, value string) proposal {
+	return proposal{
+		commands: []command{{verb: "systemctl reload docker"}}, at: n.Name,
+		note: fmt.Sprintf(`first add %q to "labels" in /etc/docker/daemon.json there, only if it is true of %s; the managers see it within half a minute`, key+"="+value, n.Name),
+	}
+}
+
+// takeOff removes a constraint that cannot be kept: another one contradicts it, or what it looks at is no label, and none
+// of the nodes has it or anything near.
+func (s *subject) takeOff(x constraints.Explanation, f constraints.Finding) []proposal {
+	for _, pair := range x.Contradictions {
+		if pair.A.Text == f.Text || pair.B.Text == f.Text {
+			return noted(s.replaceConstraint(f.Text, ""), fmt.Sprintf("%s and %s cannot both be kept (%s): take off the one that is not meant",
+				pair.A.Text, pair.B.Text, pair.Why))
+		}
+	}
+	lower := strings.ToLower(f.Key.Text)
+	if strings.HasPrefix(lower, constraint.NodeLabelPrefix) || strings.HasPrefix(lower, constraint.EngineLabelPrefix) || len(f.Suggestions) > 0 {
+		return nil
+	}
+	return noted(s.replaceConstraint(f.Text, ""), fmt.Sprintf("%s cannot be kept: no node that is left meets it, and what it asks for cannot be set on one", f.Text))
+}

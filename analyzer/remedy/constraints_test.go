@@ -1,0 +1,117 @@
+package remedy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/moby/swarmkit/v2/api"
+)
+
+func engineLabelled(key, value string) func(*api.Node) {
+	return func(n *api.Node) { n.Description.Engine.Labels = map[string]string{key: value} }
+}
+
+func TestPlacementConstraint(t *testing.T) {
+	t.Parallel()
+	var (
+		shop       = service("shop_web", 3, constrained("node.role==worker", "node.labels.env==production"), inStack("shop"))
+		ssd        = service("web", 1, constrained("node.labels.disk==ssd"))
+		engine     = service("web", 1, constrained("engine.labels.gpu==true"))
+		both       = service("web", 1, constrained("node.labels.env==prod", "node.labels.env==test"))
+		host       = service("web", 1, constrained("node.hostname==elsewhere"))
+		proper     = service("web", 1, constrained("node.label.env==prod"))
+		excluded   = service("web", 1, constrained("node.labels.env!=dev"))
+		full       = service("web", 1, constrained("node.labels.env==prod"), reserves(8*gib, 0))
+		hdd        = service("cache", 2, constrained("node.labels.disk==hdd"))
+		two        = service("web", 1, constrained("node.labels.disk==ssd", "node.labels.env==prod"))
+		stale      = service("web", 1, constrained("node.labels.env==prod"))
+		staleTasks = waiting(stale, 1, 1)
+	)
+	stale.Spec.Task.Placement = &api.Placement{}
+	stale.SpecVersion = &api.Version{Index: 8}
+	check(t, "placement-constraint", []example{
+		{
+			"a constraint that is nearly right is corrected first",
+			list(node(1), node(2, labelled("env", "prod")), shop, waiting(shop, 1, 3)),
+			[]string{
+				"docker service update --constraint-rm 'node.labels.env==production' --constraint-add 'node.labels.env==prod' shop_web | 3 on node-2 | none | services.web.deploy.placement.constraints: [\"node.role==worker\",\"node.labels.env==prod\"]",
+				"docker node update --label-add 'env=production' node-2 | 3 on node-2 | none",
+			},
+		},
+		{
+			"a node is given the label that the constraint asks for",
+			list(node(1), node(2, drained), ssd, waiting(ssd, 1, 1)),
+			[]string{"docker node update --label-add 'disk=ssd' node-1 | 1 on node-1 | none"},
+		},
+		{
+			"who has to leave a node whose label changes is told",
+			list(node(1, labelled("disk", "hdd")), ssd, waiting(ssd, 1, 1), hdd, on(hdd, 1, 1)),
+			[]string{"docker node update --label-add 'disk=ssd' node-1 | 1 on node-1 | outage 2"},
+		},
+		{
+			"an engine label is set in the configuration of the engine",
+			list(node(1), node(2, engineLabelled("cpu", "amd")), engine, waiting(engine, 1, 1)),
+			[]string{
+				"at node-1: systemctl reload docker | not verified | none",
+				"at node-2: systemctl reload docker | not verified | none",
+			},
+		},
+		{
+			"of two that contradict each other one is taken off",
+			list(node(1, labelled("env", "prod")), both, waiting(both, 1, 1)),
+			[]string{"docker service update --constraint-rm 'node.labels.env==test' web | 1 on node-1 | none"},
+		},
+		{
+			"of two that contradict each other and both fail one is kept",
+			list(node(1), both, waiting(both, 1, 1)),
+			[]string{
+				"docker node update --label-add 'env=test' node-1 && docker service update --constraint-rm 'node.labels.env==prod' web | 1 on node-1 | none",
+				"docker node update --label-add 'env=prod' node-1 && docker service update --constraint-rm 'node.labels.env==test' web | 1 on node-1 | none",
+			},
+		},
+		{
+			"what no node can be given is taken off",
+			list(node(1), host, waiting(host, 1, 1)),
+			[]string{"docker service update --constraint-rm 'node.hostname==elsewhere' web | 1 on node-1 | none"},
+		},
+		{
+			"a key without its proper prefix is corrected, and the label set",
+			list(node(1), proper, waiting(proper, 1, 1)),
+			[]string{"docker node update --label-add 'env=prod' node-1 && docker service update --constraint-rm 'node.label.env==prod' --constraint-add 'node.labels.env==prod' web | 1 on node-1 | none"},
+		},
+		{
+			"a label is not taken off a node",
+			list(node(1, labelled("env", "dev")), excluded, waiting(excluded, 1, 1)),
+			nil,
+		},
+		{
+			"a node that is full as well takes two changes",
+			list(node(1), full, waiting(full, 1, 1), hdd, ssd, on(service("small", 1, reserves(4*gib, 0)), 1)),
+			nil,
+		},
+		{
+			"two labels are one update of the node",
+			list(node(1), two, waiting(two, 1, 1)),
+			[]string{"docker node update --label-add 'disk=ssd' --label-add 'env=prod' node-1 | 1 on node-1 | none"},
+		},
+		{
+			"a task with a former spec is made anew",
+			list(node(1), stale, staleTasks),
+			[]string{"docker service update --force web | 1 on node-1 | none"},
+		},
+	})
+}
+
+func TestAConstraintIsNotTakenOffWhileItCanBeKept(t *testing.T) {
+	t.Parallel()
+	for _, constraint := range []string{
+		"node.labels.env==prod", "engine.labels.env==prod", "node.label.env==prod", "node.labels.env!=dev", "node.platform.arch==amd64", "node.role==master",
+	} {
+		s := service("web", 1, constrained(constraint))
+		for _, r := range remediesOf(t, stateOf(t, node(1, labelled("env", "dev")), s, waiting(s, 1, 1)), "placement-constraint") {
+			if strings.Contains(r.Command, "--constraint-rm") && !strings.Contains(r.Command, "--constraint-add") {
+				t.Errorf("%s is taken off: %s", constraint, r.Command)
+			}
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package remedy
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/docker/cli/opts"
+	"github.com/moby/swarmkit/v2/api"
+)
+
+func volume(name string, set ...func(*api.Volume)) *api.Volume {
+	v := &api.Volume{
+		ID: "volume-" + name, VolumeInfo: &api.VolumeInfo{VolumeID: name},
+		Spec: api.VolumeSpec{Annotations: api.Annotations{Name: name}, AccessMode: &api.VolumeAccessMode{Scope: api.VolumeScopeMultiNode, Sharing: api.VolumeSharingAll}},
+	}
+	for _, f := range set {
+		f(v)
+	}
+	return v
+}
+
+func mounts(list ...api.Mount) func(*api.ServiceSpec) {
+	return func(s *api.ServiceSpec) { s.Task.GetContainer().Mounts = list }
+}
+
+func engineVersion(v string) func(*api.Node) {
+	return func(n *api.Node) { n.Description.Engine.EngineVersion = v }
+}
+
+func TestClusterVolumeUnavailable(t *testing.T) {
+	t.Parallel()
+	var (
+		data   = api.Mount{Type: api.MountTypeCluster, Source: "data", Target: "/data"}
+		bind   = api.Mount{Type: api.MountTypeBind, Source: "/etc/app", Target: "/etc/app"}
+		last   = api.Mount{Type: api.MountTypeBind, Source: "zoo", Target: "/etc/app"}
+		web    = service("web", 1, mounts(data))
+		before = service("web", 1, mounts(data, bind))
+		sorted = service("web", 1, mounts(data, last))
+		drain  = func(v *api.Volume) { v.Spec.Availability = api.VolumeAvailabilityDrain }
+		single = func(v *api.Volume) { v.Spec.AccessMode.Scope = api.VolumeScopeSingleNode }
+		uses   = on(service("db", 1, mounts(data)), 2)
+	)
+	uses[0].(*api.Task).Volumes = []*api.VolumeAttachment{{ID: "volume-data", Source: "data", Target: "/data"}}
+	check(t, "cluster-volume-unavailable", []example{
+		{
+			"a volume that is drained is activated",
+			list(node(1), volume("data", drain), web, waiting(web, 1, 1)),
+			[]string{"docker volume update --availability active data | 1 on node-1 | none"},
+		},
+		{
+			"the cluster volume becomes the last mount where docker sorts it so",
+			list(node(1), volume("data"), before, waiting(before, 1, 1)),
+			[]string{"docker service update --mount-add 'type=cluster,source=data,target=/data' web | 1 on node-1 | none"},
+		},
+		{
+			"nothing helps where docker would not",
+			list(node(1), volume("data"), sorted, waiting(sorted, 1, 1)),
+			nil,
+		},
+		{
+			"managers from 29.1 on judge the volume wherever it stands",
+			list(node(1, engineVersion("29.1.0")), volume("data", drain), before, waiting(before, 1, 1)),
+			[]string{"docker volume update --availability active data | 1 on node-1 | none"},
+		},
+		{
+			"a volume of a single node is used where it is in use already",
+			list(node(1), node(2, paused), volume("data", single), uses, web, waiting(web, 1, 1)),
+			[]string{"docker node update --availability active node-2 | 1 on node-2 | none"},
+		},
+	})
+}
+
+func TestDockerReadsTheMountAsItWasMeant(t *testing.T) {
+	t.Parallel()
+	s := service("web", 1, mounts(
+		api.Mount{Type: api.MountTypeCluster, Source: "group:fast", Target: "/data", ReadOnly: true}, api.Mount{Type: api.MountTypeBind, Source: "/etc/app", Target: "/etc/app"}))
+	state := stateOf(t, node(1), volume("data", func(v *api.Volume) { v.Spec.Group = "fast" }), s, waiting(s, 1, 1))
+	remedies := remediesOf(t, state, "cluster-volume-unavailable")
+	if len(remedies) != 1 {
+		t.Fatalf("want one remedy, not %v", remedies)
+	}
+	_, value, _ := strings.Cut(remedies[0].Command, "--mount-add '")
+	value, _, _ = strings.Cut(value, "'")
+	var read opts.MountOpt
+	if err := read.Set(value); err != nil {
+		t.Fatal(err)
+	}
+	if m := read.Value()[0]; m.Type != "cluster" || m.Source != "group:fast" || m.Target != "/data" || !m.ReadOnly {
+		t.Errorf("docker reads %q as %+v", value, m)
+	}
+}
