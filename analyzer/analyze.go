@@ -33,6 +33,7 @@ func (p *Pass) run() Result {
 	p.explainRest()
 	slices.SortStableFunc(p.result.Diagnoses, compareDiagnoses)
 	slices.SortStableFunc(p.result.Ignored, compareDiagnoses)
+	p.tellIncidents()
 	return *p.result
 }
 

@@ -49,7 +49,9 @@ const (
 
 // Result is everything that one look at a State found.
 type Result struct {
-	Cluster   Cluster     `json:"cluster"`
+	Cluster Cluster `json:"cluster"`
+	// Incidents are what is behind two or more of the diagnoses, the one that stops most services first.
+	Incidents []Incident  `json:"incidents"`
 	Diagnoses []Diagnosis `json:"diagnoses"`
 	// Ignored are the diagnoses that a label silences.
 	Ignored []Diagnosis `json:"ignored,omitempty"`
@@ -83,7 +85,16 @@ const (
 	ClusterSubject SubjectKind = "cluster"
 )
 
-// Subject is what a diagnosis is about.
+// The kinds of subjects that only an incident has.
+const (
+	ConstraintSubject SubjectKind = "constraint"
+	PluginSubject     SubjectKind = "plugin"
+	PlatformSubject   SubjectKind = "platform"
+	ResourceSubject   SubjectKind = "generic-resource"
+	StackSubject      SubjectKind = "stack"
+)
+
+// Subject is what a diagnosis or an incident is about. ID is empty for what has none, such as a constraint.
 type Subject struct {
 	Kind SubjectKind `json:"kind"`
 	ID   string      `json:"id"`
@@ -143,6 +154,7 @@ type Diagnosis struct {
 
 	stuck   []string // the ids of all its tasks
 	missing int      // how many slots of it have no task
+	behind  []thing  // what may be behind other diagnoses, too
 }
 
 // Risk says what a remedy costs while it is done.
@@ -163,7 +175,8 @@ type Remedy struct {
 	At      string `json:"at,omitempty"`
 	// Verified tells that swarmkit's scheduler, run over a copy of the cluster with this change, placed tasks.
 	Verified bool `json:"verified"`
-	// Places is how many of the waiting tasks that placed, On the names of their nodes.
+	// Places is how many of the waiting tasks that placed, On the names of the nodes they go to: where these are more, the
+	// scheduler takes any of them.
 	Places int      `json:"places"`
 	On     []string `json:"on,omitempty"`
 	Risk   Risk     `json:"risk"`

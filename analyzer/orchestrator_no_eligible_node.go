@@ -53,6 +53,7 @@ func (p *Pass) reportNoEligibleNode(rule *Rule, f *Followed) {
 		Summary:  "no task exists for this global service" + finding.Summary,
 		Evidence: []Evidence{{What: "node", Wanted: "active, not down, and matching the constraints", Found: foundIn(whatKeepsOut(w))}},
 		Check:    finding.Check,
+		behind:   finding.behind,
 	}, func(d *Diagnosis) {
 		d.Waiting, d.HealsItself = []*Waiting{w}, p.healsItself(w)
 		d.Nodes = groupNodes(w, w.Rows)

@@ -51,7 +51,9 @@ func newPass(state *collector.State, now time.Time, patience Patience) *Pass {
 	return p
 }
 
-func emptyResult() *Result { return &Result{Diagnoses: []Diagnosis{}, Blind: []string{}} }
+func emptyResult() *Result {
+	return &Result{Incidents: []Incident{}, Diagnoses: []Diagnosis{}, Blind: []string{}}
+}
 
 func (p *Pass) followed(s *api.Service, tasks []*api.Task) *Followed {
 	f := p.follow(s, tasks)

@@ -210,7 +210,13 @@ func reasons(w *Waiting, filter filters.Name, rows []filters.Row) []filters.Reas
 		return []filters.Reason{{Filter: filter}}
 	}
 	var all []filters.Reason
-	for _, what := range slices.Sorted(maps.Keys(filters.Asked(w.Task()))) {
+	asked := filters.Asked(w.Task())
+	for _, what := range []string{filters.CPU, filters.Memory} { // short where too much is reserved already, too
+		if _, asks := asked[what]; !asks {
+			asked[what] = 0
+		}
+	}
+	for _, what := range slices.Sorted(maps.Keys(asked)) {
 		if slices.ContainsFunc(rows, func(row filters.Row) bool { return row.Lacks(w.Task(), what) }) {
 			all = append(all, filters.Reason{Filter: filter, What: what})
 		}

@@ -35,6 +35,9 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 	asks := fmt.Sprintf("each task reserves %s", amount(what, asked))
 	nearest := fmt.Sprintf("%s comes closest with %s free, short by %s", node.Name, figure(what, free), figure(what, *evidence.Short))
 	switch {
+	case asked == 0:
+		finding.Summary = fmt.Sprintf("no eligible node that passes the rest takes a task with any reservation, since more %s is reserved there than it has: on %s, by %s",
+			nameOf(what), node.Name, figure(what, *evidence.Short))
 	case w.Task().NodeID != "" && shape != notAdvertised:
 		finding.Summary = fmt.Sprintf("%s; %s, where it has to run, has %s free of %s, short by %s",
 			asks, node.Name, figure(what, free), figure(what, *evidence.Total), figure(what, *evidence.Short))
@@ -43,6 +46,11 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 		finding.Evidence[0].Found, finding.Evidence[0].Hint = offeredKinds(w, what)
 		if hint := finding.Evidence[0].Hint; hint != "" {
 			finding.Summary += "; " + hint
+		}
+		if kind := strings.TrimPrefix(what, filters.GenericPrefix); w.Task().NodeID == "" {
+			finding.behind = []thing{{
+				"insufficient-generic-resource", Subject{Kind: ResourceSubject, Name: kind}, "no node that may run them offers the generic resource " + kind,
+			}}
 		}
 	case shape == tooLarge:
 		largest := largestTotal(w.Eligible, what)
@@ -67,6 +75,8 @@ func resourceShape(w *Waiting, what string) string {
 	switch {
 	case strings.HasPrefix(what, filters.GenericPrefix) && largest == 0:
 		return notAdvertised
+	case asked == 0:
+		return exhausted
 	case asked > largest:
 		return tooLarge
 	case asked > freeSum(w.Eligible, what):

@@ -40,6 +40,9 @@ type Finding struct {
 	Check    []Check
 	// Nodes are those whose own fault it is: under maintenance they are silent.
 	Nodes []*filters.Node
+
+	// behind is what, besides the service itself, is the matter: it may be behind other diagnoses, too.
+	behind []thing
 }
 
 var rules []*Rule

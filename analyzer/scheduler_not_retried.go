@@ -39,6 +39,7 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 	switch {
 	case rule == schedulerStopped:
 		finding.Summary = p.stoppedSummary(u, all, waited)
+		finding.behind = []thing{{rule.Cause, Subject{ClusterSubject, p.State.ClusterID, p.State.ClusterName}, "the scheduler on the leader" + p.leaderName() + " places nothing"}}
 	case u.stale:
 		finding.Shape = staleSpec
 		finding.Summary = fmt.Sprintf("waits where the scheduler looks no more since the service was updated: %s would take it, and only finishing or repeating the update makes a task that it looks at", node.Name)

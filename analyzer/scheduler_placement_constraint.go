@@ -34,7 +34,24 @@ func explainConstraints(w *Waiting, _ filters.Reason) Finding {
 		return Finding{Summary: err.Error()} // never refused for: swarmkit's filter is off then
 	}
 	h := constraintHelp{w, constraints.Explain(expressions, nodesOf(w.Rows))}
-	return Finding{Summary: h.summary(), Evidence: h.evidence(), Check: h.checks()}
+	return Finding{Summary: h.summary(), Evidence: h.evidence(), Check: h.checks(), behind: h.things()}
+}
+
+// things are the expressions that no node matches; a task of a global service is judged on its own node only.
+func (h constraintHelp) things() []thing {
+	if h.w.Task().NodeID != "" {
+		return nil
+	}
+	var all []thing
+	for _, f := range h.unmatched() {
+		operator := "!="
+		if f.Equal {
+			operator = "=="
+		}
+		text := f.Key.Text + operator + f.Value
+		all = append(all, thing{"placement-constraint", Subject{Kind: ConstraintSubject, Name: text}, "no node matches the placement constraint " + text})
+	}
+	return all
 }
 
 func nodesOf(rows []filters.Row) []*api.Node {

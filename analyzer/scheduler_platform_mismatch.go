@@ -16,8 +16,8 @@ var _ = register(&Rule{
 	Doc: `When a service is created, the client asks the registry which platforms the image has and pins the service to them. No node that
 the constraints leave has one of these.
 
-Use an image that is built for the nodes' platform, or add a node of the image's. If the registry's list is wrong, update the service
-with --no-resolve-image, which pins no platform.`,
+Use an image that is built for the nodes' platform, or add a node of the image's. If the registry's list is wrong, create the service
+anew with --no-resolve-image, which pins no platform; an update with that flag keeps the platforms it has.`,
 	Rejects: rejectedBy(filters.Platform),
 	OfNodes: true,
 	Explain: explainPlatform,
@@ -30,7 +30,7 @@ func explainPlatform(w *Waiting, _ filters.Reason) Finding {
 	for _, f := range foundIn(nodes) {
 		has = append(has, fmt.Sprintf("%s%s on %s", f.Value, imageName(f.Value), list(nodes[f.Value])))
 	}
-	return Finding{
+	finding := Finding{
 		Summary:  fmt.Sprintf("the image is for %s, the nodes it may run on have %s", image, strings.Join(has, ", ")),
 		Evidence: []Evidence{{What: "platform", Wanted: image, Found: foundIn(nodes)}},
 		Check: []Check{{
@@ -41,6 +41,12 @@ func explainPlatform(w *Waiting, _ filters.Reason) Finding {
 			Shows:   platformOf(w.Wanted[0].Node),
 		}},
 	}
+	if w.Task().NodeID == "" {
+		finding.behind = []thing{{
+			"platform-mismatch", Subject{Kind: PlatformSubject, Name: image}, "no node that may run them has the platform of their images, " + image,
+		}}
+	}
+	return finding
 }
 
 func platforms(list []*api.Platform) string {

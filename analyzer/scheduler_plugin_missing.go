@@ -49,6 +49,12 @@ func explainPlugins(w *Waiting, _ filters.Reason) Finding {
 			evidence.Hint = "a legacy volume plugin shows up only after something on the node has used it: docker volume ls"
 		}
 		finding.Evidence = append(finding.Evidence, evidence)
+		if len(without) == len(w.Wanted) && w.Task().NodeID == "" {
+			finding.behind = append(finding.behind, thing{
+				"plugin-missing", Subject{Kind: PluginSubject, Name: needed.String()},
+				fmt.Sprintf("no node that may run them has %s", needed),
+			})
+		}
 		lacking = append(lacking, fmt.Sprintf("%s is missing on %s", needed, list(without)))
 	}
 	finding.Summary = "needs a plugin that no node it may run on has: " + strings.Join(lacking, "; ")

@@ -144,7 +144,19 @@ func (s *Scope) Narrow(state *collector.State, result Result) Result {
 		return kept
 	}
 	result.Diagnoses, result.Ignored = keep(result.Diagnoses), keep(result.Ignored)
+	result.Incidents = about(result.Diagnoses, result.Incidents)
 	return result
+}
+
+// about picks the incidents behind any of the diagnoses; each still tells of all that it is behind.
+func about(diagnoses []Diagnosis, incidents []Incident) []Incident {
+	picked := []Incident{}
+	for _, i := range incidents {
+		if slices.ContainsFunc(diagnoses, func(d Diagnosis) bool { return slices.Contains(i.Diagnoses, d.ID) }) {
+			picked = append(picked, i)
+		}
+	}
+	return picked
 }
 
 func (s *Scope) has(state *collector.State, d Diagnosis) bool {

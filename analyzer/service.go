@@ -45,6 +45,7 @@ func (p *Pass) diagnosis(rule *Rule, component Component, f *Followed, stuck []*
 		LastChange: ChangeOf(s),
 		Confidence: Certain,
 		Monitor:    monitor(s),
+		behind:     finding.behind,
 	}
 	for _, entry := range stuck {
 		switch {

@@ -96,7 +96,26 @@ func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
 	if t := stuck[0].Task; t != nil {
 		finding.Check[0] = taskCheck(t)
 	}
+	if componentOf(stuck[0]) == Allocator {
+		finding.behind = p.networksOf(f.Service)
+	}
 	return finding
+}
+
+// networksOf are the overlay networks that the allocator has to give addresses of.
+func (p *Pass) networksOf(s *api.Service) []thing {
+	var all []thing
+	for _, attached := range slices.Concat(s.Spec.Networks, s.Spec.Task.Networks) {
+		name := attached.Target
+		if n := p.State.Network(attached.Target); n != nil {
+			name = n.Spec.Annotations.Name
+		}
+		t := thing{networkShared, Subject{NetworkSubject, attached.Target, name}, fmt.Sprintf("all that network %s connects here waits for its addresses", name)}
+		if !slices.Contains(all, t) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // lastError is Docker's text on the first task that has one, else on the last task of the service that failed: of a

@@ -53,6 +53,14 @@ func figure(what string, value float64) string {
 	return strconv.FormatFloat(value, 'f', -1, 64) + " " + strings.TrimPrefix(what, filters.GenericPrefix)
 }
 
+// nameOf is a resource's name in a sentence: "memory", "CPU", "gpu".
+func nameOf(what string) string {
+	if what == filters.CPU {
+		return "CPU"
+	}
+	return strings.TrimPrefix(what, filters.GenericPrefix)
+}
+
 // unitOf is the base unit that amounts of a resource are in; empty for counts.
 func unitOf(what string) string {
 	switch what {

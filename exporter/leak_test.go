@@ -115,7 +115,7 @@ func outputs(t *testing.T, state *collector.State) map[string]string {
 	write("what is well", func(text *bytes.Buffer) error {
 		for n := range state.Nodes() {
 			for s := range state.Services() {
-				well, err := Well(state, analyzer.Scope{Names: []string{s.ID}, Node: n.ID}, analyzer.Result{}) // as if nothing were stuck
+				well, err := Well(state, analyzer.Scope{Names: []string{s.ID}, Node: n.ID}, analyzer.Result{}, now) // as if nothing were stuck
 				if err != nil {
 					return err
 				}

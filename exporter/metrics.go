@@ -11,6 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/analyzer/capacity"
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
@@ -40,6 +42,7 @@ type Metrics struct {
 
 	mu        sync.Mutex // protects all following fields
 	result    analyzer.Result
+	capacity  capacity.Report
 	speaks    bool
 	source    string
 	connected bool
@@ -83,7 +86,7 @@ func (m *Metrics) Handler() http.Handler {
 
 // Describe implements prometheus.Collector.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, group := range [][]*prometheus.Desc{{speakerDesc, sourceDesc, ageDesc, buildDesc}, diagnosisDescs, taskDescs, nodeDescs} {
+	for _, group := range [][]*prometheus.Desc{{speakerDesc, sourceDesc, ageDesc, buildDesc}, diagnosisDescs, taskDescs, nodeDescs, capacityDescs} {
 		for _, desc := range group {
 			out <- desc
 		}
@@ -94,7 +97,7 @@ func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	m.mu.Lock()
-	result, speaks, source, connected := m.result, m.speaks, m.source, m.connected
+	result, report, speaks, source, connected := m.result, m.capacity, m.speaks, m.source, m.connected
 	m.mu.Unlock()
 
 	gauge(out, buildDesc, 1, m.version, m.revision, runtime.Version())
@@ -110,7 +113,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	if speaks {
 		collectDiagnoses(out, result)
 		collectTasks(out, state, now)
-		collectNodes(out, state)
+		nodes := filters.NewCluster(state).Nodes()
+		collectNodes(out, nodes)
+		collectCapacity(out, report, state, nodes)
 		m.latency.Collect(out)
 	}
 }

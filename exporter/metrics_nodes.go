@@ -10,7 +10,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
-	"github.com/swarmdiag/swarmdiag/collector"
 )
 
 // amounts are the series of one resource by node.
@@ -50,8 +49,7 @@ func (a amounts) collect(out chan<- prometheus.Metric, n *filters.Node, what str
 
 // collectNodes shows what each node has, and what of it is reserved, as Swarm counts. Nodes that share a hostname are
 // named with their id.
-func collectNodes(out chan<- prometheus.Metric, state *collector.State) {
-	nodes := filters.NewCluster(state).Nodes()
+func collectNodes(out chan<- prometheus.Metric, nodes []*filters.Node) {
 	for _, n := range nodes {
 		memoryDescs.collect(out, n, filters.Memory, n.Name)
 		cpuDescs.collect(out, n, filters.CPU, n.Name)

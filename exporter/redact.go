@@ -9,6 +9,7 @@ import (
 
 // Redact returns a copy of the result whose free text is safe to show. Names and ids stay: objects are found by them.
 func Redact(result analyzer.Result) analyzer.Result {
+	result.Incidents = redactEach(result.Incidents, redactIncident)
 	result.Diagnoses = redactEach(result.Diagnoses, redactDiagnosis)
 	result.Ignored = redactEach(result.Ignored, redactDiagnosis)
 	result.Blind = redactTexts(result.Blind)
@@ -37,6 +38,15 @@ func redactDiagnosis(d analyzer.Diagnosis) analyzer.Diagnosis {
 	d.Remedies = redactEach(d.Remedies, redactRemedy)
 	d.Blind = redactTexts(d.Blind)
 	return d
+}
+
+// redactIncident leaves the names of objects; a constraint is text that somebody wrote.
+func redactIncident(i analyzer.Incident) analyzer.Incident {
+	i.Summary, i.Remedy = redact.Text(i.Summary), redact.Text(i.Remedy)
+	if i.Subject.Kind == analyzer.ConstraintSubject {
+		i.Subject.Name = redact.Text(i.Subject.Name)
+	}
+	return i
 }
 
 func redactRemedy(r analyzer.Remedy) analyzer.Remedy {

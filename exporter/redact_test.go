@@ -24,6 +24,8 @@ var names = []string{
 	"Evidence.Holders.Service", "Evidence.Holders.Task", "Evidence.Holders.Node",
 	"Nodes.Names", "Nodes.Verdicts", "Nearest.Node", "Nearest.Fails", "Nearest.Short.What", "Nearest.Short.Unit",
 	"Remedies.At", "Remedies.On", "Remedies.Risk", "HealsItself",
+	"Incidents.ID", "Incidents.Subject.Kind", "Incidents.Subject.ID", "Incidents.Subject.Name", "Incidents.Cause",
+	"Incidents.Diagnoses", "Incidents.Services",
 }
 
 func TestEveryFreeTextOfAResultIsRedacted(t *testing.T) {
@@ -86,6 +88,15 @@ func walk(v reflect.Value, path string, visit func(reflect.Value, string)) {
 				walk(v.Field(i), strings.TrimPrefix(path+"."+field.Name, "."), visit)
 			}
 		}
+	}
+}
+
+func TestAConstraintThatIsBehindAnIncidentIsRedacted(t *testing.T) {
+	t.Parallel()
+	subject := analyzer.Subject{Kind: analyzer.ConstraintSubject, Name: "node.labels." + planted}
+	redacted := Redact(analyzer.Result{Incidents: []analyzer.Incident{{Subject: subject}}})
+	if name := redacted.Incidents[0].Subject.Name; strings.Contains(name, "hunter2") {
+		t.Errorf("the subject is named %q", name)
 	}
 }
 

@@ -11,10 +11,11 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer"
 )
 
-// Report writes a result for a person: each diagnosis as a block that begins with its summary, then what is said of what is
+// Report writes a result for a person: what is behind several diagnoses, each of these as a block that begins with its summary, then what is said of what is
 // well. wide adds the evidence, the matrix and every check. The result must have been redacted.
 func Report(out io.Writer, result analyzer.Result, well []string, wide, colored bool) error {
 	r := reporter{out: bufio.NewWriter(out), wide: wide, colored: colored}
+	r.incidents(result.Incidents)
 	for i := range result.Diagnoses {
 		r.diagnosis(&result.Diagnoses[i])
 	}

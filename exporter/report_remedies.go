@@ -36,7 +36,11 @@ func effect(r analyzer.Remedy) string {
 	if r.Verified {
 		placed := fmt.Sprintf("proven on a copy: places %d", r.Places)
 		if len(r.On) > 0 {
-			placed += " on " + strings.Join(r.On[:min(len(r.On), mostNames)], ", ")
+			placed += " on "
+			if r.Places < len(r.On) {
+				placed += "any of "
+			}
+			placed += strings.Join(r.On[:min(len(r.On), mostNames)], ", ")
 			if more := len(r.On) - mostNames; more > 0 {
 				placed += fmt.Sprintf(" and %d more", more)
 			}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/moby/swarmkit/v2/api"
 
@@ -16,8 +17,9 @@ import (
 )
 
 // Well says of what was asked for by name and is not stuck how it is, a sentence each, and of a node that does not take tasks
-// why that is so. The result is a whole one; the scope's names must exist.
-func Well(state *collector.State, scope analyzer.Scope, result analyzer.Result) ([]string, error) {
+// why that is so. Of a service it says why it runs where it runs, too. The result is a whole one of that state at that time; the
+// scope's names must exist.
+func Well(state *collector.State, scope analyzer.Scope, result analyzer.Result, now time.Time) ([]string, error) {
 	var well []string
 	for _, name := range scope.Names {
 		one := analyzer.Scope{Names: []string{name}, Stack: scope.Stack, Node: scope.Node}
@@ -27,6 +29,7 @@ func Well(state *collector.State, scope analyzer.Scope, result analyzer.Result) 
 		}
 		if !stuck {
 			well = append(well, howIs(state, name))
+			well = append(well, whereIs(state, name, now)...)
 		}
 	}
 	if scope.Node != "" {

@@ -19,19 +19,27 @@ type Row struct {
 func (r Row) Passes() bool { return r.Verdicts.Count(Fail) == 0 }
 
 // Short returns what is short on the node for the task and by how much, in the units of Asked. What swarmkit refuses
-// although the amounts would do (a kind that the node lacks, a request by name) is short by zero.
+// although the amounts would do (a kind that the node lacks, a request by name) is short by zero. Where more is reserved
+// than the node has, that is short even of a task which asks for none of it (manager/scheduler.ResourceFilter.Check).
 func (r Row) Short(t *api.Task) map[string]float64 {
-	short, asked := map[string]float64{}, Asked(t)
+	short := map[string]float64{}
+	if r.Verdicts[Resources] != Fail {
+		return short
+	}
 	// In whole bytes and billionths of a core: a difference of cores would show what binary fractions cannot hold.
 	reserved, free := Reservations(t), r.Node.info.AvailableResources
-	if lacks := reserved.MemoryBytes - free.MemoryBytes; reserved.MemoryBytes != 0 && lacks > 0 {
+	if lacks := reserved.MemoryBytes - free.MemoryBytes; lacks > 0 {
 		short[Memory] = float64(lacks)
 	}
-	if lacks := reserved.NanoCPUs - free.NanoCPUs; reserved.NanoCPUs != 0 && lacks > 0 {
+	if lacks := reserved.NanoCPUs - free.NanoCPUs; lacks > 0 {
 		short[CPU] = cores(lacks)
 	}
-	for _, generic := range Reservations(t).Generic {
-		enough, err := genericresource.HasEnough(r.Node.info.AvailableResources.Generic, generic)
+	if len(reserved.Generic) == 0 {
+		return short
+	}
+	asked := Asked(t)
+	for _, generic := range reserved.Generic {
+		enough, err := genericresource.HasEnough(free.Generic, generic)
 		if err != nil || !enough {
 			what := GenericPrefix + genericresource.Kind(generic)
 			short[what] = max(asked[what]-r.Node.Free(what), 0)
@@ -43,11 +51,13 @@ func (r Row) Short(t *api.Task) map[string]float64 {
 // Lacks tells whether the resource is short on the node for the task.
 func (r Row) Lacks(t *api.Task, what string) bool {
 	reserved, free := Reservations(t), r.Node.info.AvailableResources
-	switch what {
-	case Memory:
-		return reserved.MemoryBytes != 0 && reserved.MemoryBytes > free.MemoryBytes
-	case CPU:
-		return reserved.NanoCPUs != 0 && reserved.NanoCPUs > free.NanoCPUs
+	switch {
+	case r.Verdicts[Resources] != Fail:
+		return false
+	case what == Memory:
+		return reserved.MemoryBytes > free.MemoryBytes
+	case what == CPU:
+		return reserved.NanoCPUs > free.NanoCPUs
 	}
 	_, lacks := r.Short(t)[what]
 	return lacks
@@ -65,11 +75,14 @@ func (r Row) Shortest(t *api.Task) (what string, share float64) {
 			what, share = resource, relative
 		}
 	}
+	if r.Verdicts[Resources] != Fail {
+		return "", 0
+	}
 	reserved, free := Reservations(t), r.Node.info.AvailableResources
-	if lacks := reserved.MemoryBytes - free.MemoryBytes; reserved.MemoryBytes != 0 && lacks > 0 {
+	if lacks := reserved.MemoryBytes - free.MemoryBytes; lacks > 0 {
 		consider(Memory, float64(lacks), float64(reserved.MemoryBytes))
 	}
-	if lacks := reserved.NanoCPUs - free.NanoCPUs; reserved.NanoCPUs != 0 && lacks > 0 {
+	if lacks := reserved.NanoCPUs - free.NanoCPUs; lacks > 0 {
 		consider(CPU, float64(lacks), float64(reserved.NanoCPUs))
 	}
 	if len(reserved.Generic) > 0 {

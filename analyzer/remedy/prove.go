@@ -61,7 +61,7 @@ func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) 
 	if err != nil || len(outcome.On) == 0 {
 		return r, err
 	}
-	r.Verified, r.Places, r.On = true, len(outcome.On), nodeNames(t.cluster, outcome.On)
+	r.Verified, r.Places, r.On = true, len(outcome.On), nodeNames(t.cluster, alike(&outcome, draft.Waiting))
 	t.moves(&r, outcome.Moves)
 	t.evicts(&r, draft)
 	return r, t.replaces(ctx, &r, draft, &outcome)
@@ -203,15 +203,34 @@ func isStartFirst(s *api.Service) bool {
 	return s != nil && s.Spec.Update != nil && s.Spec.Update.Order == api.UpdateConfig_START_FIRST
 }
 
-func nodeNames(cluster *filters.Cluster, on map[string]string) []string {
-	var names []string
-	for _, id := range on {
-		if name := cluster.Node(id).Name; !slices.Contains(names, name) {
-			names = append(names, name)
+func nodeNames(cluster *filters.Cluster, ids map[string]bool) []string {
+	names := []string{}
+	for _, n := range cluster.Nodes() {
+		if ids[n.ID] {
+			names = append(names, n.Name)
 		}
 	}
-	slices.Sort(names)
 	return names
+}
+
+// alike are the nodes that tasks were placed on, and those that the scheduler could as well have taken: of nodes that have
+// as many tasks of the service and in all it takes any (manager/scheduler.Scheduler.scheduleNTasksOnSubtree).
+func alike(o *Outcome, waiting []*api.Task) map[string]bool {
+	nodes := map[string]bool{}
+	for _, t := range waiting {
+		placed := o.cluster.Node(o.On[t.ID])
+		if placed == nil || nodes[placed.ID] {
+			continue
+		}
+		for _, n := range o.cluster.Nodes() {
+			if n.Active() == placed.Active() && n.ActiveTasks(t.ServiceID) == placed.ActiveTasks(t.ServiceID) {
+				row, judged := o.cluster.JudgeOn(t, n.ID)
+				nodes[n.ID] = nodes[n.ID] || judged && row.Passes()
+			}
+		}
+		nodes[placed.ID] = true
+	}
+	return nodes
 }
 
 func serviceNames(state *collector.State, tasks []*api.Task) []string {

@@ -40,6 +40,7 @@ type daemon struct {
 	place   *place
 
 	remedies *remedies
+	measurer *measurer
 
 	engine *analyzer.Engine // of the loop alone
 	record *exporter.Record // of the loop alone
@@ -61,6 +62,7 @@ func newDaemon(options *agentOptions, events *exporter.Log, log *logrus.Entry) *
 		engine: analyzer.NewEngine(options.patience), remedies: newRemedies(log),
 	}
 	d.metrics = exporter.NewMetrics(version, revision, d.store.Snapshot, time.Now)
+	d.measurer = &measurer{log: log, tell: d.metrics.Capacity}
 	return d
 }
 
@@ -99,6 +101,7 @@ func (d *daemon) run(ctx context.Context) error {
 	group.Go(func() error { d.speaker.Run(ctx); return nil })
 	group.Go(func() error { d.place.keep(ctx, d.missingSpeaker); return nil })
 	group.Go(func() error { d.remedies.run(ctx); return nil })
+	group.Go(func() error { d.measurer.run(ctx); return nil })
 	group.Go(func() error { return d.loop(ctx) })
 	return group.Wait()
 }
@@ -159,8 +162,9 @@ func (d *daemon) lastResult() (analyzer.Result, bool) {
 	d.mu.Lock()
 	result := d.result
 	d.mu.Unlock()
-	result.Diagnoses = slices.Clone(result.Diagnoses)
+	result.Diagnoses, result.Incidents = slices.Clone(result.Diagnoses), slices.Clone(result.Incidents)
 	d.remedies.add(result.Diagnoses)
+	result.ShareRemedies()
 	return result, result.Cluster.Nodes > 0
 }
 
@@ -194,6 +198,11 @@ func (d *daemon) look(now time.Time) (time.Time, error) {
 	result := d.engine.Analyze(state, now)
 	d.remedies.want(state, result)
 	d.remedies.add(result.Diagnoses)
+	if standing.Speaker {
+		d.measurer.want(state, result.Diagnoses)
+	} else {
+		d.measurer.want(nil, nil)
+	}
 	d.metrics.Speaks(standing.Speaker)
 	if standing.Fresh {
 		d.metrics.Observe(result, state)

@@ -108,7 +108,7 @@ lacks, and a command to see that for yourself. It changes nothing.`,
 		Args:          unknownCommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.AddCommand(newAgent(docker), newWhy(docker), newTry(docker), newNodes(docker), newSnapshot(docker), newCauses(), newDemo(docker), newDemoSwarm(), newHealthcheck(), newVersion())
+	root.AddCommand(newAgent(docker), newWhy(docker), newTry(docker), newNodes(docker), newCapacity(docker), newSnapshot(docker), newCauses(), newDemo(docker), newDemoSwarm(), newHealthcheck(), newVersion())
 	return root
 }
 

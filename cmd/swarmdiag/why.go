@@ -29,7 +29,9 @@ func newWhy(docker *command.DockerCli) *cobra.Command {
 		Use:   "why [SERVICE|TASK ...]",
 		Short: "Say why services or tasks are not running",
 		Long: `Look once at the swarm of the docker context in force, and name the cause of everything that is stuck: the part of Swarm that
-holds it, the node that comes closest, by how much it misses, and a command that proves it.
+holds it, the node that comes closest, by how much it misses, and a command that proves it. One thing that is behind several of
+them is told first, and where several services wait, last what would help most. A service that is named and not stuck tells why it
+runs where it runs.
 
 Exit status: 2 when something that was asked for is stuck and critical (with --strict, a warning does, too); 1 when swarmdiag
 could not look; otherwise 0.
@@ -54,7 +56,7 @@ A folder to read with --from can be made on a manager without swarmdiag:
 				return err
 			}
 			whole := analyzer.Analyze(state, now, patience)
-			well, err := exporter.Well(state, scope, whole)
+			well, err := exporter.Well(state, scope, whole, now)
 			if err != nil {
 				return err
 			}
@@ -62,9 +64,13 @@ A folder to read with --from can be made on a manager without swarmdiag:
 			if err := addRemedies(cmd.Context(), state, narrowed.Diagnoses, remedyFor); err != nil {
 				return err
 			}
+			narrowed.ShareRemedies()
 			result := exporter.Redact(narrowed)
 			err = out.write(docker.Out(), result, func(wide bool) error {
-				return exporter.Report(docker.Out(), result, well, wide, colored(docker.Out()))
+				if err := exporter.Report(docker.Out(), result, well, wide, colored(docker.Out())); err != nil {
+					return err
+				}
+				return rank(cmd.Context(), docker.Out(), state, narrowed.Diagnoses, remedyFor)
 			})
 			if err == nil && result.IsStuck(strict) {
 				return stuckStatus
@@ -79,7 +85,7 @@ A folder to read with --from can be made on a manager without swarmdiag:
 	_ = cmd.RegisterFlagCompletionFunc("stack", where.complete(docker, stackNames))
 	_ = cmd.RegisterFlagCompletionFunc("node", where.complete(docker, nodeNames))
 	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 2 for warnings, too")
-	cmd.Flags().DurationVar(&remedyFor, "remedy-time", 10*time.Second, "how long to look for remedies at most; 0 leaves them out")
+	cmd.Flags().DurationVar(&remedyFor, "remedy-time", 10*time.Second, "how long to look for remedies at most, and again for what would help most; 0 leaves both out")
 	cmd.Flags().Var(thresholds{&patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
 }

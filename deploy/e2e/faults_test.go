@@ -15,6 +15,7 @@ type fault struct {
 	names        []string // what the diagnosis must name
 	heal         string   // a command line
 	healByAPI    func()   // instead of heal, where the command line cannot
+	unproven     bool     // whether no copy of the cluster can show a remedy
 }
 
 // prepare labels nodes and fills them, so that the faults below have the shape they should.
@@ -48,6 +49,11 @@ func reserving(service, option, constraint, cause, shape string) fault {
 	return f
 }
 
+func unprovable(f fault) fault {
+	f.unproven = true
+	return f
+}
+
 // faults are all independent of each other: a pending task holds nothing.
 func faults() []fault {
 	all := []fault{
@@ -67,16 +73,16 @@ func faults() []fault {
 		reserving("cpu-too-large", "--reserve-cpu 64", "", "insufficient-cpu", "too-large"),
 		reserving("cpu-fragmented", "--reserve-cpu 1.8", "", "insufficient-cpu", "fragmented"),
 		reserving("cpu-exhausted", "--reserve-cpu 1.8", "node.labels.pool==one", "insufficient-cpu", "exhausted"),
-		reserving("generic-not-advertised", "--generic-resource fpga=1", "", "insufficient-generic-resource", "not-advertised"),
+		unprovable(reserving("generic-not-advertised", "--generic-resource fpga=1", "", "insufficient-generic-resource", "not-advertised")),
 		reserving("generic-too-large", "--generic-resource gpu=9", "", "insufficient-generic-resource", "too-large"),
 		reserving("generic-fragmented", "--generic-resource gpu=2", "", "insufficient-generic-resource", "fragmented"),
 		{
 			service: "volume-plugin", create: "--mount type=volume,source=data,target=/data,volume-driver=rexray", cause: "plugin-missing",
-			names: []string{"rexray"}, heal: "docker service update -d --mount-rm /data volume-plugin",
+			names: []string{"rexray"}, heal: "docker service update -d --mount-rm /data volume-plugin", unproven: true,
 		},
 		{
 			service: "log-plugin", create: "--log-driver loki", cause: "plugin-missing",
-			names: []string{"loki"}, heal: "docker service update -d --log-driver json-file log-plugin",
+			names: []string{"loki"}, heal: "docker service update -d --log-driver json-file log-plugin", unproven: true,
 		},
 		{
 			service: "host-port", create: "--publish mode=host,published=9000,target=8080", cause: "host-port-taken",

@@ -1,0 +1,89 @@
+package capacity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTheNodesThatWouldPlaceAllThatWaits(t *testing.T) {
+	t.Parallel()
+	var (
+		big    = service("big", 12, reserves(3*gib))
+		huge   = service("huge", 1, reserves(20*gib))
+		east   = service("east", 2, constrained("node.labels.zone==east"), reserves(5*gib))
+		named  = service("named", 1, constrained("node.hostname==node-9"))
+		logs   = service("logs", 0, global, reserves(3*gib))
+		filler = service("filler", 2, reserves(8*gib))
+	)
+	for name, c := range map[string]struct {
+		objects []any
+		want    []string
+	}{
+		"two fit on each new node": {
+			[]any{node(1), node(2), filler, on(filler, 1, 2), big, waiting(big, 5)},
+			[]string{"node-1: 3 nodes for 5 of 5"},
+		},
+		"what global services put there is reckoned with": {
+			[]any{node(1), logs, on(logs, 1), big, waiting(big, 4), service("rest", 1, reserves(5*gib)), on(service("rest", 1, reserves(5*gib)), 1)},
+			[]string{"node-1: 4 nodes for 4 of 4"},
+		},
+		"each kind by itself, by what constraints look at": {
+			[]any{node(1, labelled("zone", "east"), labelled("rack", "1")), node(2, labelled("rack", "2")), node(3, labelled("rack", "3")), filler, on(filler, 1, 2, 3), east, waiting(east, 2)},
+			[]string{"node-2: 0 nodes for 0 of 2, not east", "node-1: 2 nodes for 2 of 2"},
+		},
+		"what no number of them would place is named": {
+			[]any{node(1), filler, on(filler, 1), big, waiting(big, 2), huge, waiting(huge, 1), named, waiting(named, 1)},
+			[]string{"node-1: 1 nodes for 2 of 4, not huge named"},
+		},
+		"nothing waits": {[]any{node(1), filler, on(filler, 1)}, []string{"node-1: 0 nodes for 0 of 0"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := stateOf(t, c.objects...)
+			report, err := Measure(t.Context(), state, diagnoses(state))
+			if err != nil || len(report.Bounded) > 0 {
+				t.Fatalf("%v, %q", err, report.Bounded)
+			}
+			var got []string
+			for _, n := range report.Needed {
+				text := fmt.Sprintf("%s: %d nodes for %d of %d", n.Like, n.Nodes, n.Places, n.Waiting)
+				if len(n.Cannot) > 0 {
+					text += ", not " + strings.Join(n.Cannot, " ")
+				}
+				got = append(got, text+n.Unproven)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestASearchThatEndsSaysSo(t *testing.T) {
+	t.Parallel()
+	big := service("big", 12, reserves(30*gib))
+	state := stateOf(t, node(1), big, waiting(big, 5))
+	over, cancel := context.WithTimeout(t.Context(), 0)
+	defer cancel()
+	report, err := Look(over, state, diagnoses(state))
+	if err != nil || len(report.Bounded) < 2 || !report.Ended {
+		t.Errorf("%v, %q: want every search that was cut short", err, report.Bounded)
+	}
+}
+
+func TestLeastFindsTheFirstThatIsEnough(t *testing.T) {
+	t.Parallel()
+	for most := 1; most <= 20; most++ {
+		for first := 1; first <= most+1; first++ {
+			tries := 0
+			got, err := least(most, func(n int) (bool, error) { tries++; return n >= first, nil })
+			if err != nil || got != first || tries > 11 {
+				t.Errorf("of %d the first is %d, found %d in %d tries, %v", most, first, got, tries, err)
+			}
+		}
+	}
+}
