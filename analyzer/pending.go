@@ -124,7 +124,9 @@ func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 		d.DockerSays = w.Task().Status.Err
 		var rows []filters.Row
 		for _, one := range alike {
-			rows = append(rows, one.Rows...)
+			if specKey(one.Task()) == specKey(w.Task()) {
+				rows = append(rows, one.Rows...)
+			}
 		}
 		d.Nodes = groupNodes(w, rows)
 		d.Nearest = nearest(w)

@@ -91,8 +91,7 @@ func TestNextIsWhenSomethingBecomesOverdue(t *testing.T) {
 func entries(result Result) int {
 	n := 0
 	for _, d := range slices.Concat(result.Diagnoses, result.Ignored) {
-		n += max(d.Tasks, 1) * 1000
-		n += d.missing
+		n += max(d.Tasks+d.missing, 1)
 	}
 	return n
 }

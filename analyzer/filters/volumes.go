@@ -263,6 +263,6 @@ func (c *Cluster) VolumeRefusals(t *api.Task, n *Node) (refusals []VolumeRefusal
 			refusals = append(refusals, VolumeRefusal{m.Source, v, c.volumes.refusal(v, n, m.ReadOnly, c.volumes.users[v.ID])})
 		}
 	}
-	last := mounts(t)[len(mounts(t))-1]
-	return refusals, c.volumes.lastMountOnly && last.Type != api.MountTypeCluster
+	all := mounts(t)
+	return refusals, c.volumes.lastMountOnly && len(refusals) > 0 && all[len(all)-1].Type != api.MountTypeCluster
 }
