@@ -32,7 +32,7 @@ func (p *Pass) explainRest() {
 	for _, f := range p.Services {
 		faults := map[fault][]*Stuck{}
 		for _, s := range f.Stuck {
-			if !s.explained && p.Due(s, false) {
+			if !s.explained && p.Due(s, p.isRefused(s)) {
 				key := fault{componentOf(s), isCurrent(f.Service, s.Task)}
 				faults[key] = append(faults[key], s)
 			}
@@ -45,6 +45,11 @@ func (p *Pass) explainRest() {
 			})
 		}
 	}
+}
+
+// isRefused tells whether Docker's word on a pending task is all there is, since no node could be seen.
+func (p *Pass) isRefused(s *Stuck) bool {
+	return s.State == stateOfPending && s.Task.Status.Err != "" && len(p.Cluster.Nodes()) == 0
 }
 
 // componentOf tells which part of Swarm holds the entry. That of a task which fails over and over is the agent, between

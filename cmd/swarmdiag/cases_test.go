@@ -162,7 +162,6 @@ func TestBadInputGetsASentenceAndStatus1(t *testing.T) {
 		"a dump without tasks":                  {[]string{"why", "--from", part(t, "nodes.json", "services.json")}, "lacks the tasks. On a manager, in the same folder, run\n\n{ docker service ls"},
 		"a dump without services":               {[]string{"why", "--from", part(t, "nodes.json", "tasks.json")}, "docker service inspect > services.json"},
 		"a dump of nodes":                       {[]string{"why", "--from", part(t, "nodes.json")}, "what is stuck cannot be told from it, since it lacks the services and the tasks"},
-		"a dump without nodes":                  {[]string{"why", "--from", part(t, "services.json", "tasks.json")}, "docker node inspect > nodes.json"},
 		"nodes without tasks":                   {[]string{"nodes", "--from", part(t, "nodes.json", "services.json")}, "what is free on the nodes cannot be told from it, since it lacks the tasks"},
 		"a snapshot into a folder that is none": {[]string{"snapshot", "--from", "testdata/cases/healthy", "-o", "/nonexistent/x.json"}, "create snapshot"},
 		"a token file that is not there":        {[]string{"agent", "--token-file", "/nonexistent/token"}, "read the token"},

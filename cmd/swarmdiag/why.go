@@ -48,7 +48,7 @@ A folder to read with --from can be made on a manager without swarmdiag:
 			if err != nil {
 				return err
 			}
-			if err := where.needs(state, "what is stuck", dump.Nodes, dump.Services, dump.Tasks); err != nil {
+			if err := where.needs(state, "what is stuck", dump.Services, dump.Tasks); err != nil {
 				return err
 			}
 			scope := analyzer.Scope{Names: names, Stack: stack.String(), Node: node.String()}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -106,5 +107,23 @@ func TestTheDemoKeepsItsSocketsWhereTheirPathsFit(t *testing.T) {
 	}
 	if n := len(filepath.Join(long[:longestTempDir], "swarmdiag1234567890", "control.sock")); n > 107 {
 		t.Errorf("a path of %d bytes", n)
+	}
+}
+
+func TestADumpWithoutNodesStillGivesDockersWord(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for _, name := range []string{"services.json", "tasks.json"} {
+		text, err := os.ReadFile(filepath.Join("testdata/cases/memory-fragmented", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, name+"="+string(text))
+	}
+	status, stdout, _ := swarmdiag(t, "why", "--from", part(t, files...))
+	for _, want := range []string{"unexplained", "no suitable node (", "not seen: nodes: no `docker node inspect` output"} {
+		if status != 2 || !strings.Contains(stdout, want) {
+			t.Errorf("status %d, want 2 and %q:\n%s", status, want, stdout)
+		}
 	}
 }
