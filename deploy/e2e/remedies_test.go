@@ -53,8 +53,8 @@ func (r *rig) does(service string, d analyzer.Diagnosis, remedy analyzer.Remedy)
 	})
 }
 
-// staleTask updates a label of a service whose task waits: from then on the scheduler looks at that task no more, whatever
-// becomes free. The remedy that is printed makes one that it looks at.
+// staleTask updates a label of a service whose task waits. The next time that the scheduler finds no node for that task, it
+// gives it up, and looks at it no more, whatever becomes free. The remedy that is printed makes one that it looks at.
 func (r *rig) staleTask() {
 	const service = "stale"
 	r.sh("docker service create -d --no-resolve-image --name " + service + " --constraint node.labels.stale==no demo:1")
@@ -65,6 +65,9 @@ func (r *rig) staleTask() {
 		return nil
 	})
 	r.sh("docker service update -d --label-add changed=yes " + service)
+	r.sh("docker service create -d --no-resolve-image --name after demo:1") // when this one runs, the scheduler has looked
+	r.eventually(time.Minute, func() error { return r.running("after") })
+	r.sh("docker service rm after")
 	r.sh("docker node update --label-add stale=no node-3")
 	var line event
 	r.eventually(time.Minute, func() error {
