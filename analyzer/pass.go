@@ -52,7 +52,7 @@ func newPass(state *collector.State, now time.Time, patience Patience) *Pass {
 }
 
 func emptyResult() *Result {
-	return &Result{Incidents: []Incident{}, Diagnoses: []Diagnosis{}, Blind: []string{}}
+	return &Result{Incidents: []Incident{}, Diagnoses: []Diagnosis{}, Blind: []string{}, Unsettled: map[string]bool{}}
 }
 
 func (p *Pass) followed(s *api.Service, tasks []*api.Task) *Followed {

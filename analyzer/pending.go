@@ -60,11 +60,7 @@ func (p *Pass) noteUnplaced(f *Followed, w *Waiting, stuck []*Stuck) {
 	if w.Nearest == nil || slices.Contains(w.Nearest.Verdicts[:], filters.Unknown) {
 		return
 	}
-	stale := false
-	if s, t := f.Service, w.Task(); s.SpecVersion != nil && t.SpecVersion != nil {
-		stale = t.SpecVersion.Index < s.SpecVersion.Index
-	}
-	p.unplaced = append(p.unplaced, &unplaced{f: f, w: w, stuck: stuck, stale: stale})
+	p.unplaced = append(p.unplaced, &unplaced{f: f, w: w, stuck: stuck, stale: p.isGivenUp(f.Service, w.Task())})
 }
 
 // dueAlike returns the entries that count now. That no node takes them proves the cause, unless a node will once tasks

@@ -12,7 +12,7 @@ var notRetried = register(&Rule{
 	Cause:     "not-retried",
 	Component: Scheduler,
 	Title:     "a node would take the task, and the scheduler has not tried again",
-	Shapes:    []string{staleSpec},
+	Shapes:    []string{StaleSpec},
 	Infers:    []string{"task.spec_version"},
 	Doc: `By every filter a node takes the pending task, for longer than the scheduler needs, and it is not placed. What Docker says of it is from
 before. A task that waits with a former version of its service's spec (shape stale-spec) is one that the scheduler looks at no
@@ -22,8 +22,8 @@ Any change of a node makes the scheduler look at all that waits (docker node upd
 swarmdiag.nudge); it restarts nothing. docker service update --force makes every task of the service anew, the healthy ones too.`,
 })
 
-// staleSpec is the shape of tasks whose version of the spec the scheduler gave up (manager/scheduler.Scheduler.noSuitableNode).
-const staleSpec = "stale-spec"
+// StaleSpec is the shape of tasks whose version of the spec the scheduler gave up (manager/scheduler.Scheduler.noSuitableNode).
+const StaleSpec = "stale-spec"
 
 func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 	slices.SortStableFunc(u.stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
@@ -41,7 +41,7 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 		finding.Summary = p.stoppedSummary(u, all, waited)
 		finding.behind = []thing{{rule.Cause, Subject{ClusterSubject, p.State.ClusterID, p.State.ClusterName}, "the scheduler on the leader" + p.leaderName() + " places nothing"}}
 	case u.stale:
-		finding.Shape = staleSpec
+		finding.Shape = StaleSpec
 		finding.Summary = fmt.Sprintf("waits where the scheduler looks no more since the service was updated: %s would take it, and only finishing or repeating the update makes a task that it looks at", node.Name)
 	default:
 		finding.Summary = fmt.Sprintf("%s has room for it by every filter for %s, and the scheduler has not tried again", node.Name, waited)

@@ -32,9 +32,13 @@ func (p *Pass) explainRest() {
 	for _, f := range p.Services {
 		faults := map[fault][]*Stuck{}
 		for _, s := range f.Stuck {
-			if !s.explained && p.Due(s, p.isRefused(s)) {
+			switch {
+			case s.explained:
+			case p.Due(s, p.isRefused(s)):
 				key := fault{componentOf(s), isCurrent(f.Service, s.Task)}
 				faults[key] = append(faults[key], s)
+			case s.State != stateStopping: // while an old task ends, its slot is as desired
+				p.result.Unsettled[f.Service.ID] = true
 			}
 		}
 		for key, stuck := range faults {

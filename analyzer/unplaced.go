@@ -8,6 +8,7 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+	"github.com/swarmdiag/swarmdiag/collector"
 )
 
 // unplaced is tasks of a service that wait although a node would take them.
@@ -123,4 +124,14 @@ func (p *Pass) schedulerStands(due []*unplaced) bool {
 		}
 	}
 	return true
+}
+
+// isGivenUp tells whether the task is of a version of the spec that the scheduler looks at no more. Where the source hides
+// versions, that is inferred from an update since the task was made.
+func (p *Pass) isGivenUp(s *api.Service, t *api.Task) bool {
+	hidden := func(g collector.Gap) bool { return g.What == "task.spec_version" }
+	if slices.ContainsFunc(p.State.Hides, hidden) && s.PreviousSpec != nil && created(t).Before(at(s.Meta.UpdatedAt)) {
+		return true
+	}
+	return s.SpecVersion != nil && t.SpecVersion != nil && t.SpecVersion.Index < s.SpecVersion.Index
 }

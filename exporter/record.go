@@ -127,7 +127,7 @@ func (r *Record) miss(current map[fault]bool, step step, now time.Time) {
 		if current[f] {
 			continue
 		}
-		if s.gone.IsZero() {
+		if s.gone.IsZero() || step.result.Unsettled[s.Subject.ID] { // nothing is resolved before its service is as desired
 			s.gone = now
 		}
 		if s.by == "" || s.by == silenced {

@@ -25,6 +25,8 @@ type look struct {
 	found  []analyzer.Diagnosis
 	// silenced is found too, and a label silences it.
 	silenced []analyzer.Diagnosis
+	// unsettled are services that are not as desired, and not yet stuck.
+	unsettled []string
 }
 
 func TestRecord(t *testing.T) {
@@ -72,6 +74,20 @@ func TestRecord(t *testing.T) {
 				return looks
 			}(),
 			want: []string{"0s stuck " + memory},
+		},
+		{
+			name: "nothing is resolved while its service is not as desired, and what follows is a change",
+			looks: []look{
+				{at: 0, found: is(diagnosed(constraint))},
+				{at: 10 * time.Second, unsettled: []string{diagnosed(constraint).Subject.ID}},
+				{at: 19 * time.Second, unsettled: []string{diagnosed(constraint).Subject.ID}},
+				{at: 20 * time.Second, found: is(diagnosed(memory))}, {at: 25 * time.Second, found: is(diagnosed(memory))},
+				{at: 30 * time.Second, unsettled: []string{diagnosed(constraint).Subject.ID}}, {at: 40 * time.Second},
+			},
+			want: []string{
+				"0s stuck " + constraint, "25s changed " + memory + " was " + constraint,
+				"40s resolved " + memory + " lasted 30s by nothing is stuck any more",
+			},
 		},
 		{
 			name: "a cause that flips for three seconds is not said",
@@ -318,6 +334,10 @@ func replay(t *testing.T, r *Record, looks []look) []string {
 		}
 		found := result(look.found...)
 		found.Ignored = look.silenced
+		found.Unsettled = map[string]bool{}
+		for _, id := range look.unsettled {
+			found.Unsettled[id] = true
+		}
 		for _, event := range r.Update(found, s.Snapshot(), start.Add(look.at)) {
 			lines = append(lines, sayEvent(event))
 		}

@@ -39,8 +39,9 @@ type group struct {
 func newSubject(state *collector.State, cluster *filters.Cluster, d *analyzer.Diagnosis) *subject {
 	w := d.Waiting[0]
 	s := &subject{Diagnosis: d, state: state, cluster: cluster, service: w.Service}
+	s.stale = d.Shape == analyzer.StaleSpec
 	if v := w.Task().SpecVersion; w.Service != nil && w.Service.SpecVersion != nil && v != nil {
-		s.stale = v.Index != w.Service.SpecVersion.Index
+		s.stale = s.stale || v.Index != w.Service.SpecVersion.Index
 	}
 	byReasons := map[string]*group{}
 	for _, w := range d.Waiting {
