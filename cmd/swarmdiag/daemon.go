@@ -196,11 +196,13 @@ func (d *daemon) loop(ctx context.Context) error {
 func (d *daemon) look(now time.Time) (time.Time, error) {
 	state, standing := d.store.Snapshot(), d.speaker.Standing()
 	result := d.engine.Analyze(state, now)
-	d.remedies.want(state, result)
 	d.remedies.add(result.Diagnoses)
 	if standing.Speaker {
-		d.measurer.want(state, result.Diagnoses)
+		open := slices.Clone(result.Diagnoses)
+		d.remedies.want(state, open)
+		d.measurer.want(state, open)
 	} else {
+		d.remedies.want(nil, nil)
 		d.measurer.want(nil, nil)
 	}
 	d.metrics.Speaks(standing.Speaker)

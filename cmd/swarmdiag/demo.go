@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -200,11 +201,11 @@ func (d *demo) watch(ctx context.Context, group *errgroup.Group, socket string) 
 	return nil
 }
 
-// judge waits until every planted fault is named, and reports.
+// judge waits until every planted fault is named and has its remedies, and reports.
 func (d *demo) judge(ctx context.Context, agent *daemon) error {
 	deadline := time.Now().Add(demoNaming)
-	wrong := []string{"the agent has not looked yet"}
-	for len(wrong) > 0 && time.Now().Before(deadline) {
+	wrong, searching := []string{"the agent has not looked yet"}, true
+	for (len(wrong) > 0 || searching) && time.Now().Before(deadline) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
@@ -212,6 +213,7 @@ func (d *demo) judge(ctx context.Context, agent *daemon) error {
 		}
 		if result, ok := agent.lastResult(); ok {
 			wrong = compareWithPlanted(exporter.Redact(result), embedded.Faults())
+			searching = slices.ContainsFunc(result.Diagnoses, func(d analyzer.Diagnosis) bool { return d.Remedies == nil })
 		}
 	}
 	result, _ := agent.lastResult()

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/dump"
+)
+
+func recorded(t *testing.T, name string) (*collector.State, []analyzer.Diagnosis) {
+	t.Helper()
+	state, now, err := dump.Read(t.Context(), "testdata/cases/"+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state, analyzer.Analyze(state, now, analyzer.Patience{ProvenAtOnce: true}).Diagnoses
+}
+
+func TestASearchThatIsCutShortSaysSo(t *testing.T) {
+	t.Parallel()
+	state, diagnoses := recorded(t, "memory-fragmented")
+	if err := addRemedies(t.Context(), state, diagnoses, time.Nanosecond); err != nil {
+		t.Fatal(err)
+	}
+	if d := diagnoses[0]; d.Remedies != nil || !slices.Contains(d.Blind, cutShort) {
+		t.Errorf("remedies %v, not seen %q", d.Remedies, d.Blind)
+	}
+}
+
+func TestNoTimeMeansNoSearch(t *testing.T) {
+	t.Parallel()
+	state, diagnoses := recorded(t, "memory-fragmented")
+	if err := addRemedies(t.Context(), state, diagnoses, 0); err != nil || diagnoses[0].Remedies != nil || len(diagnoses[0].Blind) != 0 {
+		t.Errorf("%v, remedies %v, not seen %q", err, diagnoses[0].Remedies, diagnoses[0].Blind)
+	}
+}
+
+func TestWhatGoesWrongInASearchIsAnError(t *testing.T) {
+	t.Parallel()
+	_, diagnoses := recorded(t, "memory-fragmented")
+	if _, err := findRemedies(t.Context(), nil, &diagnoses[0]); err == nil || !strings.Contains(err.Error(), "please report this") {
+		t.Errorf("without a state: %v", err)
+	}
+}
+
+func TestRemediesAreKeptUntilTheMatterChanges(t *testing.T) {
+	t.Parallel()
+	state, diagnoses := recorded(t, "memory-fragmented")
+	r := newRemedies(logrus.NewEntry(logrus.New()))
+	r.want(state, diagnoses)
+	if _, d := r.next(); d == nil {
+		t.Fatal("a new diagnosis is not searched for")
+	} else {
+		r.find(t.Context(), state, d)
+	}
+	if _, d := r.next(); d != nil {
+		t.Errorf("%s is searched for again at once", d.Service)
+	}
+	known := slices.Clone(diagnoses)
+	if r.add(known); len(known[0].Remedies) == 0 {
+		t.Error("what was found is not added")
+	}
+	r.want(state, nil)
+	r.want(state, diagnoses)
+	if _, d := r.next(); d == nil {
+		t.Error("what was resolved and comes again is not searched for")
+	}
+}
