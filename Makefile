@@ -12,7 +12,7 @@ DOCKER_CONFIG ?= $(HOME)/.docker
 BUILD = CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X main.version=$(VERSION) -X main.revision=$(REVISION)'
 
 .DEFAULT_GOAL := test
-.PHONY: help build run plugin docs image binaries version test test-all lint unit oracle fuzz demo prometheus live clean
+.PHONY: help build run plugin docs image binaries version test test-all lint unit oracle bench fuzz demo prometheus live clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ unit: ## the tests that need neither root nor Docker
 
 oracle: ## 1,000,000 verdicts and every sentence held against swarmkit's own scheduler (ORACLE_PAIRS, ORACLE_SEED)
 	ORACLE_PAIRS=$${ORACLE_PAIRS:-1000000} deploy/ci/test oracle
+
+bench: build ## what it costs at 1,000 nodes and 50,000 tasks, and whether the bars are met: exit status 1 where one is short
+	go run ./deploy/bench
 
 fuzz: ## every fuzz target, 10,000 runs each
 	deploy/ci/test fuzz

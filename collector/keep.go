@@ -17,21 +17,25 @@ var labelPrefixes = []string{"com.docker.stack.namespace", "swarmdiag."}
 // healthTests are the kinds of health check; what stands behind them is a command, which is never kept.
 var healthTests = []string{"NONE", "CMD", "CMD-SHELL"}
 
-// keep copies what some rule reads of an object; whatever else it holds ends here. The copy shares nothing with it.
-func keep(object any) any {
-	switch o := object.(type) {
-	case *api.Node:
-		return keepNode(o).Copy()
-	case *api.Service:
-		return keepService(o).Copy()
-	case *api.Task:
-		return keepTask(o).Copy()
-	case *api.Network:
-		return keepNetwork(o).Copy()
-	case *api.Volume:
-		return keepVolume(o).Copy()
+// keep copies what some rule reads of objects; whatever else they hold ends here. The copies share nothing with them. Objects
+// of other kinds than a State has are passed over.
+func (m models) keep(objects []any) []any {
+	kept := make([]any, 0, len(objects))
+	for _, object := range objects {
+		switch o := object.(type) {
+		case *api.Node:
+			kept = append(kept, keepNode(o).Copy())
+		case *api.Service:
+			kept = append(kept, keepService(o).Copy())
+		case *api.Task:
+			kept = append(kept, m.task(o))
+		case *api.Network:
+			kept = append(kept, keepNetwork(o).Copy())
+		case *api.Volume:
+			kept = append(kept, keepVolume(o).Copy())
+		}
 	}
-	return nil
+	return kept
 }
 
 func keepNode(n *api.Node) *api.Node {

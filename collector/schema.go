@@ -16,22 +16,23 @@ const (
 	tableVolume  = "volume"
 	tableFreed   = "freed"
 
-	indexID      = "id"
-	indexName    = "name"
-	indexService = "service"
-	indexNode    = "node"
+	tableOfService = "service of a task"
+	tableOnNode    = "node of a task"
+
+	indexID   = "id"
+	indexName = "name"
 )
 
 var schema = &memdb.DBSchema{Tables: map[string]*memdb.TableSchema{
 	tableNode: table(tableNode, key(indexID, func(n *api.Node) string { return n.ID })),
 	tableService: table(tableService, key(indexID, func(s *api.Service) string { return s.ID }),
 		key(indexName, func(s *api.Service) string { return s.Spec.Annotations.Name })),
-	tableTask: table(tableTask, key(indexID, func(t *api.Task) string { return t.ID }),
-		key(indexService, func(t *api.Task) string { return t.ServiceID }),
-		key(indexNode, func(t *api.Task) string { return t.NodeID })),
-	tableNetwork: table(tableNetwork, key(indexID, func(n *api.Network) string { return n.ID })),
-	tableVolume:  table(tableVolume, key(indexID, func(v *api.Volume) string { return v.ID })),
-	tableFreed:   table(tableFreed, key(indexID, func(f *freed) string { return f.node })),
+	tableTask:      table(tableTask, key(indexID, func(g *group) string { return g.key })),
+	tableNetwork:   table(tableNetwork, key(indexID, func(n *api.Network) string { return n.ID })),
+	tableVolume:    table(tableVolume, key(indexID, func(v *api.Volume) string { return v.ID })),
+	tableOfService: table(tableOfService, key(indexID, func(g *group) string { return g.key })),
+	tableOnNode:    table(tableOnNode, key(indexID, func(g *group) string { return g.key })),
+	tableFreed:     table(tableFreed, key(indexID, func(f *freed) string { return f.node })),
 }}
 
 // freed is when a task that may have held something last vanished from a node, by our clock: nothing else tells.

@@ -2,6 +2,7 @@ package collector
 
 import (
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/go-memdb"
@@ -27,7 +28,7 @@ func (s *State) With(put []any, gone ...any) (*State, error) {
 	db := s.db.Snapshot()
 	txn := db.Txn(true)
 	defer txn.Abort()
-	if _, err := insert(txn, put); err != nil {
+	if _, err := insert(txn, models{}.keep(put)); err != nil {
 		return nil, err
 	}
 	if _, err := remove(txn, gone); err != nil {
@@ -73,7 +74,7 @@ func (s *State) ServiceNamed(name string) *api.Service {
 }
 
 // Task returns the task with this id, or nil.
-func (s *State) Task(id string) *api.Task { return first[api.Task](s.txn, tableTask, indexID, id) }
+func (s *State) Task(id string) *api.Task { return taskWith(s.txn, id) }
 
 // Network returns the network with this id, or nil.
 func (s *State) Network(id string) *api.Network {
@@ -94,16 +95,16 @@ func (s *State) Services() iter.Seq[*api.Service] {
 }
 
 // Tasks yields every task, by id.
-func (s *State) Tasks() iter.Seq[*api.Task] { return all[api.Task](s.txn, tableTask, indexID) }
+func (s *State) Tasks() iter.Seq[*api.Task] { return allTasks(s.txn) }
 
 // TasksOf yields the tasks of a service, by id.
 func (s *State) TasksOf(serviceID string) iter.Seq[*api.Task] {
-	return all[api.Task](s.txn, tableTask, indexService, serviceID)
+	return s.grouped(tableOfService, serviceID)
 }
 
 // TasksOn yields the tasks that are assigned to a node, by id.
 func (s *State) TasksOn(nodeID string) iter.Seq[*api.Task] {
-	return all[api.Task](s.txn, tableTask, indexNode, nodeID)
+	return s.grouped(tableOnNode, nodeID)
 }
 
 // Networks yields every swarm-scope network, by id.
@@ -120,6 +121,14 @@ func (s *State) FreedAt(nodeID string) time.Time {
 		return f.at
 	}
 	return time.Time{}
+}
+
+func (s *State) grouped(table, key string) iter.Seq[*api.Task] {
+	return func(yield func(*api.Task) bool) {
+		if g := first[group](s.txn, table, indexID, key); g != nil {
+			slices.Values(g.tasks)(yield)
+		}
+	}
 }
 
 func first[T any](txn *memdb.Txn, table, index, key string) *T {

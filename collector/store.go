@@ -18,6 +18,7 @@ type Store struct {
 	about   About
 	history history
 	changed chan struct{}
+	models  models
 }
 
 // NewStore returns an empty store.
@@ -26,7 +27,7 @@ func NewStore() *Store {
 	if err != nil {
 		panic("collector: " + err.Error()) // the schema is a constant
 	}
-	s := &Store{db: db, changed: make(chan struct{})}
+	s := &Store{db: db, changed: make(chan struct{}), models: models{}}
 	s.history.store = s
 	return s
 }
@@ -70,27 +71,11 @@ func (s *Store) Confirm(at time.Time) {
 	s.about.AsOf = at
 }
 
-// Replace makes the objects the whole state; see Put.
-func (s *Store) Replace(objects []any) error {
-	return s.write(func(txn *memdb.Txn) ([]change, error) {
-		changes, err := insert(txn, objects)
-		if err != nil {
-			return nil, err
-		}
-		gone, err := others(txn, objects)
-		if err != nil {
-			return nil, err
-		}
-		removed, err := remove(txn, gone)
-		return append(changes, removed...), err
-	})
-}
-
 // Put adds or replaces objects: *api.Node, *api.Service, *api.Task, *api.Network or *api.Volume; others are passed over.
 // What the allow-list lets through is copied, the rest is never stored. An object that is in the store as it is now is
 // no change.
 func (s *Store) Put(objects ...any) error {
-	return s.write(func(txn *memdb.Txn) ([]change, error) { return insert(txn, objects) })
+	return s.write(func(txn *memdb.Txn) ([]change, error) { return insert(txn, s.models.keep(objects)) })
 }
 
 // Remove deletes objects by their id; one that is not there is passed over.
@@ -119,55 +104,77 @@ func (s *Store) tell() {
 	s.changed = make(chan struct{})
 }
 
+// insert stores what is kept of objects.
 func insert(txn *memdb.Txn, objects []any) ([]change, error) {
 	var changes []change
-	for _, object := range objects {
-		table := tableOf(object)
-		if table == "" {
-			continue
+	tasks := newRegrouping()
+	for _, kept := range objects {
+		if idOf(kept) == "" {
+			return nil, fmt.Errorf("put into %s: it has no id", tableOf(kept))
 		}
-		kept := keep(object)
-		before, err := txn.First(table, indexID, idOf(object))
-		if err == nil && reflect.DeepEqual(before, kept) {
+		before := held(txn, tasks, kept)
+		if before == kept || reflect.DeepEqual(before, kept) {
 			continue
-		}
-		if err := txn.Insert(table, kept); err != nil {
-			return nil, fmt.Errorf("put into %s: %w", table, err)
 		}
 		if before != nil {
 			changes = append(changes, changesOf(before))
 		}
 		changes = append(changes, changesOf(kept))
+		if t, is := kept.(*api.Task); is {
+			if before != nil {
+				tasks.leave(before.(*api.Task))
+			}
+			tasks.enter(t)
+		} else if err := txn.Insert(tableOf(kept), kept); err != nil {
+			return nil, fmt.Errorf("put into %s: %w", tableOf(kept), err)
+		}
 	}
-	return changes, nil
+	return changes, tasks.apply(txn)
 }
 
 func remove(txn *memdb.Txn, objects []any) ([]change, error) {
 	var changes []change
+	tasks := newRegrouping()
 	for _, object := range objects {
-		table := tableOf(object)
-		if table == "" {
+		before := held(txn, tasks, object)
+		if before == nil {
 			continue
-		}
-		before, err := txn.First(table, indexID, idOf(object))
-		if err != nil || before == nil {
-			continue
-		}
-		if err := free(txn, before); err != nil {
-			return nil, err
-		}
-		if err := txn.Delete(table, before); err != nil {
-			return nil, fmt.Errorf("remove from %s: %w", table, err)
 		}
 		changes = append(changes, changesOf(before))
+		if t, is := before.(*api.Task); is {
+			if err := free(txn, t); err != nil {
+				return nil, err
+			}
+			tasks.leave(t)
+		} else if err := txn.Delete(tableOf(object), before); err != nil {
+			return nil, fmt.Errorf("remove from %s: %w", tableOf(object), err)
+		}
 	}
-	return changes, nil
+	return changes, tasks.apply(txn)
+}
+
+// held is the object with this one's id as the transaction has it by now, or nil.
+func held(txn *memdb.Txn, tasks regrouping, object any) any {
+	if t, is := object.(*api.Task); is {
+		if now := tasks.held(txn, t.ID); now != nil {
+			return now
+		}
+		return nil
+	}
+	table := tableOf(object)
+	if table == "" {
+		return nil
+	}
+	now, err := txn.First(table, indexID, idOf(object))
+	if err != nil {
+		panic("collector: " + err.Error()) // a table or index that the schema lacks
+	}
+	return now
 }
 
 // free notes that a task vanishes from its node.
-func free(txn *memdb.Txn, object any) error {
-	t, is := object.(*api.Task)
-	if !is || t.NodeID == "" || t.Status.State > api.TaskStateRunning {
+func free(txn *memdb.Txn, t *api.Task) error {
+	if t.NodeID == "" || t.Status.State > api.TaskStateRunning {
 		return nil
 	}
 	if err := txn.Insert(tableFreed, &freed{t.NodeID, time.Now()}); err != nil {
@@ -184,15 +191,21 @@ func others(txn *memdb.Txn, objects []any) ([]any, error) {
 		here[key{tableOf(object), idOf(object)}] = true
 	}
 	var gone []any
-	for table := range schema.Tables {
+	note := func(object any) {
+		if !here[key{tableOf(object), idOf(object)}] {
+			gone = append(gone, object)
+		}
+	}
+	for t := range allTasks(txn) {
+		note(t)
+	}
+	for _, table := range []string{tableNode, tableService, tableNetwork, tableVolume} {
 		rows, err := txn.Get(table, indexID)
 		if err != nil {
 			return nil, fmt.Errorf("list %s: %w", table, err)
 		}
 		for row := rows.Next(); row != nil; row = rows.Next() {
-			if tableOf(row) != "" && !here[key{table, idOf(row)}] {
-				gone = append(gone, row)
-			}
+			note(row)
 		}
 	}
 	return gone, nil

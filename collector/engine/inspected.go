@@ -23,18 +23,23 @@ type Inspected struct {
 
 // Objects converts what was inspected for collector.Store, and says whose it is and what is missing. An object that
 // cannot be converted, as one of a much newer engine, is a gap.
-func (i *Inspected) Objects() ([]any, collector.About) {
+func (i *Inspected) Objects() (objects []any, about collector.About) {
+	about = i.each(func(object any) { objects = append(objects, object) })
+	return objects, about
+}
+
+// each hands the objects on one by one: whole tasks of a large swarm weigh ten times what is kept of them.
+func (i *Inspected) each(take func(any)) collector.About {
 	about := collector.About{Hides: Hides(), Gaps: append([]collector.Gap(nil), i.Gaps...)}
 	if i.Info != nil && i.Info.Swarm.Cluster != nil {
 		about.ClusterID, about.ClusterName = i.Info.Swarm.Cluster.ID, i.Info.Swarm.Cluster.Spec.Name
 	}
-	var objects []any
 	add := func(what, id string, object any, err error) {
 		if err != nil {
 			about.Gaps = append(about.Gaps, collector.Gap{What: what + " " + id, Why: "it could not be read: " + err.Error()})
 			return
 		}
-		objects = append(objects, object)
+		take(object)
 	}
 	for _, n := range i.Nodes {
 		node, err := nodeOf(n)
@@ -57,15 +62,15 @@ func (i *Inspected) Objects() ([]any, collector.About) {
 	}
 	for _, n := range i.Networks {
 		if n.Scope == scope.Swarm {
-			objects = append(objects, networkOf(n))
+			take(networkOf(n))
 		}
 	}
 	for _, v := range i.Volumes {
 		if v.ClusterVolume != nil {
-			objects = append(objects, volumeOf(v))
+			take(volumeOf(v))
 		}
 	}
-	return objects, about
+	return about
 }
 
 // UsesClusterVolumes tells whether any service or task mounts one.

@@ -11,8 +11,13 @@ import (
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
-// quiet is the least time between two polls, however many events come.
-const quiet = 500 * time.Millisecond
+const (
+	// quiet is the least time between two polls, however many events come.
+	quiet = 500 * time.Millisecond
+	// share is how many times as long as a poll took the engine is left alone after it: in a large swarm a poll costs the
+	// leader seconds, and events come all the time. The interval bounds that.
+	share = 20
+)
 
 // streamLife bounds a stream of events: one that died without a word is replaced after this long.
 const streamLife = 10 * time.Minute
@@ -46,9 +51,10 @@ func (s *Source) Follow(ctx context.Context, store *collector.Store, live func()
 		if err != nil {
 			return err
 		}
-		objects, about := inspected.Objects()
+		listing := store.List()
+		about := inspected.each(func(object any) { listing.Add(object) })
 		about.Source, about.AsOf = "engine", started
-		if err := store.Replace(objects); err != nil {
+		if err := listing.Replace(); err != nil {
 			return fmt.Errorf("%s: %w", s.client.host, err)
 		}
 		store.Describe(about)
@@ -59,15 +65,21 @@ func (s *Source) Follow(ctx context.Context, store *collector.Store, live func()
 		if first {
 			listener.Go(func() { s.listen(listening, nudge) })
 		}
-		if err := pause(ctx, nudge, s.interval-time.Since(started)); err != nil {
+		took := time.Since(started)
+		if err := pause(ctx, nudge, s.least(took), s.interval-took); err != nil {
 			return err
 		}
 	}
 }
 
-// pause waits for the next poll: until left is over, or an event, but quiet at least.
-func pause(ctx context.Context, nudge <-chan struct{}, left time.Duration) error {
-	earliest, due := time.NewTimer(quiet), time.NewTimer(max(left, quiet))
+// least is how long the engine is left alone after a poll that took so long.
+func (s *Source) least(took time.Duration) time.Duration {
+	return min(max(share*took, quiet), s.interval)
+}
+
+// pause waits for the next poll: until left is over, or an event, but least in any case.
+func pause(ctx context.Context, nudge <-chan struct{}, least, left time.Duration) error {
+	earliest, due := time.NewTimer(least), time.NewTimer(max(left, least))
 	defer earliest.Stop()
 	defer due.Stop()
 	select {

@@ -185,3 +185,15 @@ func TestClusterVolumesAreAskedForWhereAServiceMountsOne(t *testing.T) {
 		t.Errorf("Docker 20.10, which has none: %v", err)
 	}
 }
+
+func TestAnEngineIsLeftAloneForLongerAfterALongPoll(t *testing.T) {
+	t.Parallel()
+	source := New(nil, 5*time.Second)
+	for took, want := range map[time.Duration]time.Duration{
+		time.Millisecond: quiet, 25 * time.Millisecond: quiet, 100 * time.Millisecond: 2 * time.Second, 4 * time.Second: 5 * time.Second,
+	} {
+		if got := source.least(took); got != want {
+			t.Errorf("after a poll of %v: %v, want %v", took, got, want)
+		}
+	}
+}

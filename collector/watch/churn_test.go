@@ -126,9 +126,13 @@ func freshListing(t *testing.T, control api.ControlClient) *collector.State {
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := add(add(add(add(nil, nodes.Nodes), services.Services), tasks.Tasks), networks.Networks)
 	store := collector.NewStore()
-	if err := store.Replace(objects); err != nil {
+	listing := store.List()
+	add(listing, nodes.Nodes)
+	add(listing, services.Services)
+	add(listing, tasks.Tasks)
+	add(listing, networks.Networks)
+	if err := listing.Replace(); err != nil {
 		t.Fatal(err)
 	}
 	return store.Snapshot()

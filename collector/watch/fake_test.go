@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"net"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -63,6 +65,8 @@ type fake struct {
 	listNodes func(ctx context.Context, call int) ([]*api.Node, error) // call counts from 1
 	listTasks func() []*api.Task
 	volumes   func() ([]*api.Volume, error)
+
+	tasks []*api.Task // of the listing under way
 
 	mu    sync.Mutex
 	calls int // of ListNodes
@@ -129,11 +133,14 @@ func (f *fake) ListNodes(ctx context.Context, _ *api.ListNodesRequest) (*api.Lis
 	return &api.ListNodesResponse{Nodes: nodes}, err
 }
 
-func (f *fake) ListTasks(context.Context, *api.ListTasksRequest) (*api.ListTasksResponse, error) {
-	if f.listTasks == nil {
-		return &api.ListTasksResponse{}, nil
+// ListTasks answers for one prefix of ids, as a source asks. listTasks is asked once a listing.
+func (f *fake) ListTasks(_ context.Context, request *api.ListTasksRequest) (*api.ListTasksResponse, error) {
+	prefix := request.Filters.IDPrefixes[0]
+	if prefix == idDigits[:1] && f.listTasks != nil {
+		f.tasks = f.listTasks()
 	}
-	return &api.ListTasksResponse{Tasks: f.listTasks()}, nil
+	listed := slices.DeleteFunc(slices.Clone(f.tasks), func(t *api.Task) bool { return !strings.HasPrefix(t.ID, prefix) })
+	return &api.ListTasksResponse{Tasks: listed}, nil
 }
 
 func (f *fake) ListServices(context.Context, *api.ListServicesRequest) (*api.ListServicesResponse, error) {

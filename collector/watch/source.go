@@ -23,7 +23,7 @@ type Source struct {
 	pulse   time.Duration // between two proofs of a quorum: without one Watch stays open and silent
 	relist  time.Duration // between two whole listings: bounds how long a change that was missed can matter
 	answer  time.Duration // bounds a call with a short answer
-	listing time.Duration // bounds a whole listing
+	listing time.Duration // bounds each call of a listing
 }
 
 // New returns a source that reads the control socket at path; on a manager with Docker's defaults that is
