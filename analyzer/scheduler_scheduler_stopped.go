@@ -17,7 +17,7 @@ scheduler stands still. Known for Docker 25.0 to 28.2 with placement preferences
 uneven and some are full (moby/swarmkit#3200).
 
 Look at the leader: dockerd at 100 % of a core speaks for the loop. Another leader starts a new scheduler: docker node demote LEADER on
-another manager, or restart dockerd there; neither stops a task.`,
+another manager, and promote it again; or restart its dockerd, which ends the tasks on it meanwhile.`,
 })
 
 func (p *Pass) stoppedSummary(u *unplaced, all []*unplaced, waited time.Duration) string {

@@ -49,18 +49,15 @@ func effect(r analyzer.Remedy) string {
 	} else {
 		parts = append(parts, "not proven")
 	}
-	switch r.Risk {
-	case analyzer.NoRisk:
-		parts = append(parts, "no running task changes")
-	case analyzer.Restarts:
+	words := map[analyzer.Risk]string{
+		analyzer.NoRisk: "no running task changes", analyzer.Outage: "fewer than wanted run meanwhile",
+		analyzer.DataRisk: "a task may run twice, or lose a volume",
+	}
+	if risk := words[r.Risk]; risk != "" {
+		parts = append(parts, risk)
+	}
+	if r.Restarts > 0 {
 		parts = append(parts, fmt.Sprintf("restarts %d running", r.Restarts))
-	case analyzer.Outage:
-		parts = append(parts, "fewer than wanted run meanwhile")
-		if r.Restarts > 0 {
-			parts = append(parts, fmt.Sprintf("restarts %d running", r.Restarts))
-		}
-	case analyzer.DataRisk:
-		parts = append(parts, "a task may run twice, or lose a volume")
 	}
 	return strings.Join(parts, "; ")
 }

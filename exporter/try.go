@@ -42,9 +42,10 @@ func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
 }
 
 func (r *reporter) verdict(o whatif.Outcome) {
-	waiting, stopped := 0, 0
+	waiting, lost, stopped := 0, 0, 0
 	for _, s := range o.Services {
 		waiting += s.Waiting
+		lost += s.Lost
 		if s.Update.Stops() || s.Update != nil && s.Update.Capped {
 			stopped++
 		}
@@ -54,6 +55,8 @@ func (r *reporter) verdict(o whatif.Outcome) {
 		r.line("Nothing would change place.")
 	case o.PlacesAll:
 		r.line("Every task would be placed.")
+	case waiting == 0 && lost > 0:
+		r.line("%s would be lost: by their restart policy none follows.", capital(tasks(lost)))
 	case waiting == 0 && stopped > 0:
 		r.line("The update was not followed to its end.")
 	default:
@@ -87,6 +90,12 @@ func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
 	if s.Waiting > 0 {
 		r.field("waiting", tasks(s.Waiting))
 		r.field("docker says", s.DockerWouldSay)
+	}
+	if s.Lost > 0 {
+		r.field("lost", tasks(s.Lost)+", of which the restart policy has no other follow")
+	}
+	if s.Complete > 0 {
+		r.field("complete", tasks(s.Complete)+", and none follows")
 	}
 	for _, d := range o.Diagnoses {
 		if d.Service == s.Name {

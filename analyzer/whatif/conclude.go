@@ -2,8 +2,10 @@ package whatif
 
 import (
 	"cmp"
+	"context"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -13,7 +15,7 @@ import (
 )
 
 // conclude counts what runs in the end, and asks the analyzer about what waits.
-func (r *rehearsal) conclude(now time.Time, concerned map[string]bool, change Change, updates map[string]*Update) {
+func (r *rehearsal) conclude(ctx context.Context, now time.Time, concerned map[string]bool, change Change, updates map[string]*Update) {
 	result := analyzer.Analyze(r.state, now, analyzer.Patience{ProvenAtOnce: true})
 	diagnoses := map[string][]analyzer.Diagnosis{}
 	for _, d := range slices.Concat(result.Diagnoses, result.Ignored) {
@@ -22,22 +24,27 @@ func (r *rehearsal) conclude(now time.Time, concerned map[string]bool, change Ch
 			diagnoses[d.Service] = append(diagnoses[d.Service], d)
 		}
 	}
-	r.out.Diagnoses, r.out.Services, r.out.Unchecked = []analyzer.Diagnosis{}, []Service{}, change.Unchecked
+	r.out.Diagnoses, r.out.Services = []analyzer.Diagnosis{}, []Service{}
 	r.out.PlacesAll = true
 	for _, id := range slices.Sorted(maps.Keys(concerned)) {
-		s := r.serviceOutcome(id, change, updates[id])
+		s := r.serviceOutcome(ctx, id, updates[id])
 		if s == nil || !slices.ContainsFunc(change.Services, func(c ServiceChange) bool { return c.ID == id }) && s.isUntouched() {
 			continue
 		}
 		for _, d := range diagnoses[s.Name] {
+			if d.State == none && s.Complete+s.Lost > 0 {
+				continue // these have no task, and get none
+			}
 			r.out.Diagnoses = append(r.out.Diagnoses, d)
 			if s.Update.Stops() {
 				s.Update.Needs = append(s.Update.Needs, r.needs(s, &d)...)
 			}
 		}
-		r.out.PlacesAll = r.out.PlacesAll && s.Waiting == 0 && s.Running >= s.Wanted && !s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
+		r.out.PlacesAll = r.out.PlacesAll && s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && !s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
 		r.out.Services = append(r.out.Services, *s)
 	}
+	r.noteCompetitors(concerned)
+	r.out.Unchecked = slices.Concat(change.Unchecked, slices.Sorted(maps.Keys(r.notes)))
 	slices.SortFunc(r.out.Services, func(a, b Service) int { return cmp.Compare(a.Name, b.Name) })
 }
 
@@ -53,7 +60,7 @@ func (s *Service) isUntouched() bool {
 }
 
 // serviceOutcome counts the tasks of a service.
-func (r *rehearsal) serviceOutcome(id string, change Change, update *Update) *Service {
+func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Update) *Service {
 	now := r.state.Service(id)
 	s := &Service{Placed: r.placed[id], On: []NodeCount{}, Update: update, Removed: now == nil}
 	if now == nil {
@@ -62,6 +69,7 @@ func (r *rehearsal) serviceOutcome(id string, change Change, update *Update) *Se
 		}
 	} else {
 		s.Wanted = r.wanted(now)
+		s.Complete, s.Lost = r.ended(ctx, now)
 	}
 	s.Name, s.New = now.Spec.Annotations.Name, r.before.Service(id) == nil
 	after, before := map[string]int{}, map[string]int{}
@@ -88,17 +96,82 @@ func (r *rehearsal) serviceOutcome(id string, change Change, update *Update) *Se
 	return s
 }
 
+// wanted is how many tasks are to run: of a job those that are not complete, of a global service also the one that a paused
+// node keeps (manager/orchestrator/global.Orchestrator.reconcileServices). Jobs do not look at a node that has theirs.
 func (r *rehearsal) wanted(s *api.Service) int {
-	if s.Spec.GetGlobal() == nil && s.Spec.GetGlobalJob() == nil {
-		return wantedReplicas(s)
-	}
-	nodes := 0
-	for n := range r.state.Nodes() {
-		if filters.RunsGlobal(s, n) {
-			nodes++
+	here, complete := map[string]bool{}, map[slotKey]bool{}
+	for t := range r.state.TasksOf(s.ID) {
+		here[t.NodeID] = here[t.NodeID] || isLive(t)
+		if isJob(s) && isOfThisRun(s, t) && t.Status.State == api.TaskStateCompleted {
+			complete[keyOf(s, t)] = true
 		}
 	}
-	return nodes
+	if !isGlobal(s) {
+		wanted := wantedReplicas(s)
+		if job := s.Spec.GetReplicatedJob(); job != nil {
+			wanted = min(wanted, max(0, int(job.TotalCompletions)-len(complete)))
+		}
+		return wanted
+	}
+	wanted := 0
+	for n := range r.state.Nodes() {
+		switch {
+		case complete[slotKey{node: n.ID}]:
+		case filters.RunsGlobal(s, n), here[n.ID] && (isJob(s) || n.Spec.Availability == api.NodeAvailabilityPause):
+			wanted++
+		}
+	}
+	return wanted
+}
+
+func isOfThisRun(s *api.Service, t *api.Task) bool {
+	return s.JobStatus == nil || t.JobIteration == nil || t.JobIteration.Index == s.JobStatus.JobIteration.Index
+}
+
+// ended counts the slots whose last task ended and is followed by none.
+func (r *rehearsal) ended(ctx context.Context, s *api.Service) (complete, lost int) {
+	_, spent := r.slots(ctx, s)
+	if isJob(s) && !r.updated[s.ID] {
+		for _, t := range r.evicted {
+			if t.ServiceID == s.ID && r.last(ctx, s, []*api.Task{t}) != nil {
+				lost++
+			}
+		}
+	}
+	for _, t := range spent {
+		switch {
+		case isGlobal(s) && !filters.RunsGlobal(s, r.state.Node(t.NodeID)):
+		case t.Status.State == api.TaskStateCompleted:
+			complete++
+		default:
+			lost++
+		}
+	}
+	return complete, lost
+}
+
+// noteCompetitors tells whose waiting tasks the scheduler may give the room that running tasks leave: they are not placed
+// here, and nothing says which it looks at first.
+func (r *rehearsal) noteCompetitors(concerned map[string]bool) {
+	if !r.freed {
+		return
+	}
+	var names []string
+	for s := range r.state.Services() {
+		if concerned[s.ID] {
+			continue
+		}
+		for t := range r.state.TasksOf(s.ID) {
+			if isLive(t) && t.Status.State == api.TaskStatePending {
+				names = append(names, s.Spec.Annotations.Name)
+				break
+			}
+		}
+	}
+	if len(names) > 0 {
+		slices.Sort(names)
+		r.note("whether tasks that wait already take the room that becomes free first: of " + strings.Join(names, ", "))
+	}
 }
 
 // names are the nodes' names, each once.

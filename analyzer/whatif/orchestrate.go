@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -24,35 +25,32 @@ type plan struct {
 type turn struct{ old, fresh *api.Task }
 
 // plan decides about a service whose spec is in the state already. Dirty are the tasks, by id, that its update makes anew.
-func (r *rehearsal) plan(s *api.Service, dirty map[string]bool) plan {
+func (r *rehearsal) plan(ctx context.Context, s *api.Service, dirty map[string]bool) plan {
 	p := plan{service: s}
-	var live []*api.Task
-	for t := range r.state.TasksOf(s.ID) {
-		if isLive(t) {
-			live = append(live, t)
-		}
-	}
+	live, spent := r.slots(ctx, s)
 	switch {
-	case s.Spec.GetReplicatedJob() != nil, s.Spec.GetGlobalJob() != nil:
+	case isJob(s) && r.updated[s.ID]:
 		p.job(r, live)
-	case s.Spec.GetGlobal() != nil:
-		p.global(r, live, dirty)
+	case isJob(s):
+		p.jobGoesOn(ctx, r, live)
+	case isGlobal(s):
+		p.global(r, slices.Concat(live, spent), dirty)
 	default:
-		p.replicated(r, live, dirty)
+		p.replicated(r, slices.Concat(live, spent), dirty)
 	}
 	return p
 }
 
 // replicated does as manager/orchestrator/replicated.Orchestrator.reconcile.
-func (p *plan) replicated(r *rehearsal, live []*api.Task, dirty map[string]bool) {
+func (p *plan) replicated(r *rehearsal, slots []*api.Task, dirty map[string]bool) {
 	wanted := wantedReplicas(p.service)
-	live = inOrderToKeep(live)
-	if extra := len(live) - wanted; extra > 0 {
-		p.ends = live[wanted:]
-		live = live[:wanted]
+	slots = inOrderToKeep(slots)
+	if extra := len(slots) - wanted; extra > 0 {
+		p.ends = slots[wanted:]
+		slots = slots[:wanted]
 	}
 	used := map[uint64]bool{}
-	for _, t := range live {
+	for _, t := range slots {
 		used[t.Slot] = true
 		p.keep(t, r.task(p.service, t.Slot, ""), dirty)
 	}
@@ -65,7 +63,7 @@ func (p *plan) replicated(r *rehearsal, live []*api.Task, dirty map[string]bool)
 	slices.SortFunc(p.turns, func(a, b turn) int { return cmp.Compare(a.fresh.Slot, b.fresh.Slot) })
 }
 
-// keep lets a slot have its task, lets a waiting one be looked at again, or puts it into the update.
+// keep lets a slot have its task, also one that ended, lets a waiting one be looked at again, or puts it into the update.
 func (p *plan) keep(t, fresh *api.Task, dirty map[string]bool) {
 	switch {
 	case dirty[t.ID]:
@@ -100,15 +98,18 @@ func inOrderToKeep(live []*api.Task) []*api.Task {
 }
 
 // global does as manager/orchestrator/global.Orchestrator.reconcileServices.
-func (p *plan) global(r *rehearsal, live []*api.Task, dirty map[string]bool) {
+func (p *plan) global(r *rehearsal, slots []*api.Task, dirty map[string]bool) {
 	has := map[string]bool{}
-	for _, t := range live {
+	for _, t := range slots {
 		has[t.NodeID] = true
-		if n := r.state.Node(t.NodeID); n == nil || !filters.MeetsConstraints(&p.service.Spec.Task, n) {
+		switch n := r.state.Node(t.NodeID); {
+		case n == nil || !filters.MeetsConstraints(&p.service.Spec.Task, n):
 			p.ends = append(p.ends, t)
-			continue
+		case n.Spec.Availability == api.NodeAvailabilityPause: // no update comes there
+			p.keep(t, nil, nil)
+		default:
+			p.keep(t, r.task(p.service, 0, t.NodeID), dirty)
 		}
-		p.keep(t, r.task(p.service, 0, t.NodeID), dirty)
 	}
 	for n := range r.state.Nodes() {
 		if !has[n.ID] && filters.RunsGlobal(p.service, n) {
@@ -130,6 +131,20 @@ func (p *plan) job(r *rehearsal, live []*api.Task) {
 	}
 	for slot := range wantedReplicas(p.service) {
 		p.fresh = append(p.fresh, r.task(p.service, uint64(slot), ""))
+	}
+}
+
+// jobGoesOn makes anew only what a changed node stopped: the orchestrator restarts each where it was, a global job's on the
+// same node (manager/orchestrator/jobs, restart.Supervisor.Restart).
+func (p *plan) jobGoesOn(ctx context.Context, r *rehearsal, live []*api.Task) {
+	for _, t := range live {
+		p.keep(t, nil, nil)
+	}
+	for _, t := range r.evicted {
+		if t.ServiceID != p.service.ID || r.last(ctx, p.service, []*api.Task{t}) != nil {
+			continue
+		}
+		p.fresh = append(p.fresh, r.task(p.service, t.Slot, keyOf(p.service, t).node))
 	}
 }
 

@@ -25,6 +25,10 @@ type Service struct {
 	Wanted  int `json:"wanted"`
 	Running int `json:"running"`
 	Waiting int `json:"waiting"`
+	// Complete counts slots whose task ended well, Lost those whose task ended otherwise or loses its place, where the
+	// restart policy has no other task follow: swarmkit takes such a slot as filled.
+	Complete int `json:"complete,omitempty"`
+	Lost     int `json:"lost,omitempty"`
 	// Placed is how many tasks the scheduler gave a node in all, those of the update included.
 	Placed int `json:"placed"`
 	// On is where the tasks run in the end, and how many ran there before.

@@ -20,7 +20,13 @@ type rehearsal struct {
 	state  *collector.State
 	now    *gogotypes.Timestamp
 	placed map[string]int // tasks that were given a node, by service id
-	out    *Outcome
+	// evicted are tasks that a changed node stopped, updated the ids of services that the change makes or updates.
+	evicted []*api.Task
+	updated map[string]bool
+	// freed tells that running tasks ended on nodes that take others, notes what cannot be known of what follows.
+	freed bool
+	notes map[string]bool
+	out   *Outcome
 }
 
 func newRehearsal(state *collector.State, now time.Time) (*rehearsal, error) {
@@ -28,8 +34,12 @@ func newRehearsal(state *collector.State, now time.Time) (*rehearsal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("date what is tried: %w", err)
 	}
-	return &rehearsal{before: state, state: state, now: stamp, placed: map[string]int{}, out: &Outcome{}}, nil
+	return &rehearsal{
+		before: state, state: state, now: stamp, placed: map[string]int{}, updated: map[string]bool{}, notes: map[string]bool{}, out: &Outcome{},
+	}, nil
 }
+
+func (r *rehearsal) note(text string) { r.notes[text] = true }
 
 // with changes the copy.
 func (r *rehearsal) with(put []any, gone ...any) error {
@@ -46,6 +56,7 @@ func (r *rehearsal) end(tasks ...*api.Task) error {
 	gone := make([]any, len(tasks))
 	for i, t := range tasks {
 		gone[i] = t
+		r.freed = r.freed || isHere(t)
 	}
 	return r.with(nil, gone...)
 }

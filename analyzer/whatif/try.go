@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 	"time"
@@ -19,7 +20,7 @@ func Try(ctx context.Context, state *collector.State, change Change, now time.Ti
 		return Outcome{}, err
 	}
 	concerned := map[string]bool{}
-	plans, err := r.prepare(change, concerned)
+	plans, err := r.prepare(ctx, change, concerned)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -33,12 +34,12 @@ func Try(ctx context.Context, state *collector.State, change Change, now time.Ti
 			return Outcome{}, err
 		}
 	}
-	r.conclude(now, concerned, change, updates)
+	r.conclude(ctx, now, concerned, change, updates)
 	return *r.out, nil
 }
 
 // prepare puts the change into the copy, and plans for each service concerned.
-func (r *rehearsal) prepare(change Change, concerned map[string]bool) ([]plan, error) {
+func (r *rehearsal) prepare(ctx context.Context, change Change, concerned map[string]bool) ([]plan, error) {
 	if err := r.with(objects(change.Networks)); err != nil {
 		return nil, err
 	}
@@ -59,14 +60,14 @@ func (r *rehearsal) prepare(change Change, concerned map[string]bool) ([]plan, e
 	dirty := map[string]bool{}
 	for _, c := range change.Services {
 		concerned[c.ID] = true
-		if err := r.changeService(c, dirty); err != nil {
+		if err := r.changeService(ctx, c, dirty); err != nil {
 			return nil, err
 		}
 	}
 	var plans []plan
 	for s := range r.state.Services() {
 		if concerned[s.ID] {
-			plans = append(plans, r.plan(s, dirty))
+			plans = append(plans, r.plan(ctx, s, dirty))
 		}
 	}
 	return plans, nil
@@ -98,7 +99,7 @@ func (r *rehearsal) changeNodes(nodes []*api.Node, concerned map[string]bool) er
 	for _, t := range draft.Evicted() {
 		s := r.state.Service(t.ServiceID)
 		switch isDrained := r.drains(nodes, t.NodeID); {
-		case isDrained && s != nil && s.JobStatus != nil: // jobs do not look at nodes (manager/orchestrator/jobs)
+		case isDrained && s != nil && isJob(s): // jobs do not look at nodes (manager/orchestrator/jobs)
 			continue
 		case isDrained:
 			drained = append(drained, t)
@@ -109,7 +110,10 @@ func (r *rehearsal) changeNodes(nodes []*api.Node, concerned map[string]bool) er
 	}
 	r.displace(drained, "drained")
 	r.displace(unfit, "constraints")
-	if err := r.end(slices.Concat(drained, unfit)...); err != nil {
+	if err := r.evict(drained, api.TaskStateShutdown); err != nil {
+		return err
+	}
+	if err := r.evict(unfit, api.TaskStateRejected); err != nil {
 		return err
 	}
 	if err := r.with(objects(nodes)); err != nil {
@@ -130,9 +134,6 @@ func (r *rehearsal) drains(nodes []*api.Node, id string) bool {
 // concernWaiting adds the services of which something waits for a node, or that are to run on every one.
 func (r *rehearsal) concernWaiting(concerned map[string]bool) {
 	for s := range r.state.Services() {
-		if s.JobStatus != nil {
-			continue
-		}
 		concerned[s.ID] = concerned[s.ID] || s.Spec.GetGlobal() != nil
 		for t := range r.state.TasksOf(s.ID) {
 			concerned[s.ID] = concerned[s.ID] || isLive(t) && t.Status.State == api.TaskStatePending
@@ -141,7 +142,8 @@ func (r *rehearsal) concernWaiting(concerned map[string]bool) {
 }
 
 // changeService puts the new spec into the copy, and marks the tasks that the update makes anew.
-func (r *rehearsal) changeService(c ServiceChange, dirty map[string]bool) error {
+func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty map[string]bool) error {
+	r.updated[c.ID] = true
 	if c.New {
 		s := &api.Service{
 			ID: c.ID, Spec: *c.Spec, SpecVersion: &api.Version{Index: 1}, JobStatus: c.JobStatus,
@@ -152,7 +154,12 @@ func (r *rehearsal) changeService(c ServiceChange, dirty map[string]bool) error 
 		}
 		return r.with([]any{s})
 	}
-	draft := remedy.NewDraft(r.state, nil)
+	before := r.state.Service(c.ID)
+	asRunning, err := r.withSpentAsRunning(ctx, before)
+	if err != nil {
+		return err
+	}
+	draft := remedy.NewDraft(asRunning, nil)
 	draft.Update(c.ID, func(spec *api.ServiceSpec) {
 		force := spec.Task.ForceUpdate
 		*spec = *c.Spec.Copy()
@@ -167,13 +174,33 @@ func (r *rehearsal) changeService(c ServiceChange, dirty map[string]bool) error 
 	if err != nil {
 		return err
 	}
-	if !reflect.DeepEqual(r.state.Service(c.ID).Spec.Task, state.Service(c.ID).Spec.Task) {
+	after := state.Service(c.ID)
+	if !reflect.DeepEqual(before.Spec.Task, after.Spec.Task) {
 		for t := range r.state.TasksOf(c.ID) { // one that waits has no node, so that it never stays as it is
 			dirty[t.ID] = dirty[t.ID] || isLive(t) && t.Status.State <= api.TaskStatePending
 		}
 	}
-	r.state = state
-	return nil
+	if c.JobStatus != nil {
+		after = after.Copy()
+		after.JobStatus = c.JobStatus
+	}
+	return r.with([]any{after})
+}
+
+// withSpentAsRunning is the state to compare specs in: an update also goes through slots whose last task ended.
+func (r *rehearsal) withSpentAsRunning(ctx context.Context, s *api.Service) (*collector.State, error) {
+	_, spent := r.slots(ctx, s)
+	put := make([]any, len(spent))
+	for i, t := range spent {
+		task := t.Copy()
+		task.DesiredState, task.Status.State = api.TaskStateRunning, api.TaskStateRunning
+		put[i] = task
+	}
+	state, err := r.state.With(put)
+	if err != nil {
+		return nil, fmt.Errorf("compare tasks of service %s: %w", s.ID, err)
+	}
+	return state, nil
 }
 
 // start ends what is to end, and places all that has to wait for no update: service by service, or all that waits at once.
@@ -198,7 +225,7 @@ func (r *rehearsal) start(ctx context.Context, plans []plan, inTurn bool) error 
 
 func why(s *api.Service) string {
 	switch {
-	case s.JobStatus != nil:
+	case isJob(s):
 		return "job begins anew"
 	case s.Spec.GetGlobal() != nil:
 		return "constraints"

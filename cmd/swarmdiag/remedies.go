@@ -185,11 +185,15 @@ func (r *remedies) find(ctx context.Context, state *collector.State, d *analyzer
 	r.known[d.ID] = knownRemedies{searched: found, matter: matterOf(d), state: state, at: time.Now(), took: time.Since(began)}
 }
 
-// matterOf is the same for two diagnoses of tasks with the same spec that the same nodes refuse by the same filters.
+// matterOf is the same for two diagnoses of the same tasks, while as many others run, that the same nodes refuse by the same
+// filters.
 func matterOf(d *analyzer.Diagnosis) uint64 {
 	sum := fnv.New64a()
 	for _, w := range d.Waiting {
-		fmt.Fprint(sum, d.Cause, d.Shape, w.Task().SpecVersion)
+		fmt.Fprint(sum, d.Cause, d.Shape, d.Running, w.Task().SpecVersion)
+		for _, t := range w.Tasks {
+			sum.Write([]byte(t.ID))
+		}
 		if w.Service != nil {
 			fmt.Fprint(sum, w.Service.SpecVersion, w.Service.Meta.Version)
 		}

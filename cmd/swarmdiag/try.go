@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -96,7 +97,19 @@ func (t *trial) run(cmd *cobra.Command, args []string) error {
 	root.SetIn(cmd.InOrStdin())
 	root.SetOut(cmd.OutOrStdout())
 	root.SetErr(cmd.ErrOrStderr())
-	return root.ExecuteContext(cmd.Context())
+	return saidOnce(root.Name(), root.ExecuteContext(cmd.Context()))
+}
+
+// saidOnce takes the program's name off an error: some of Docker's begin with it (cli.NoArgs, cli.ExactArgs), as all that is
+// printed does.
+func saidOnce(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if text, named := strings.CutPrefix(err.Error(), name+": "); named {
+		return errors.New(text)
+	}
+	return err
 }
 
 // State implements dockercli.Trial.

@@ -79,13 +79,15 @@ func TestBadInputToTryGetsDockersErrorAndStatus1(t *testing.T) {
 		"an unknown service":  {"service update wbe", "Error response from daemon: service wbe not found"},
 		"a refused spec":      {"service update --reserve-memory 1M web", "Must be at least 4MiB"},
 		"an unknown command":  {"volume create x", "nothing to try by the name of \"volume\""},
+		"a service removed":   {"service rm web", "unknown command: swarmdiag try service rm"},
+		"no service":          {"service update", "'swarmdiag try service update' requires 1 argument"},
 		"a broken stack file": {"stack deploy -c testdata/try/broken.yml shop", "Additional property replica is not allowed"},
 		"an unknown format":   {"--format xml service scale web=1", "it is one of table, json"},
 		"no node to be like":  {"node add node-4", "like"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, stdout, stderr := swarmdiag(t, append([]string{"try", "--from", healthyCase}, strings.Fields(test.args)...)...)
-			if status != 1 || stdout != "" || !strings.Contains(stderr, test.says) {
+			if status != 1 || stdout != "" || !strings.Contains(stderr, test.says) || strings.Count(stderr, "swarmdiag: ") != 1 {
 				t.Errorf("status %d, want 1 and %q\nstdout: %s\nstderr: %s", status, test.says, stdout, stderr)
 			}
 		})
@@ -96,5 +98,13 @@ func TestTryOnADumpWithoutTasksSaysWhatItLacks(t *testing.T) {
 	status, _, stderr := swarmdiag(t, "try", "--from", filepath.Join(healthyCase, "nodes.json"), "service", "scale", "web=2")
 	if status != 1 || !strings.Contains(stderr, "tasks") {
 		t.Errorf("status %d: %s", status, stderr)
+	}
+}
+
+func TestTriesOwnOptionsDoNotStandInTheWayOfARollback(t *testing.T) {
+	t.Parallel()
+	status, stdout, stderr := swarmdiag(t, "try", "--from", "testdata/cases/update-paused", "service", "update", "--rollback", "web")
+	if status != 0 || !strings.Contains(stdout, "Every task would be placed.") {
+		t.Errorf("status %d\n%s%s", status, stdout, stderr)
 	}
 }

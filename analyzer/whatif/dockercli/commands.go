@@ -83,6 +83,8 @@ func (c *dryCli) wrap(cmd *cobra.Command, trial Trial, whole bool) {
 		if err != nil {
 			return err
 		}
+		// The flags of try were read; docker service update --rollback refuses any other that is set.
+		cmd.InheritedFlags().VisitAll(func(f *pflag.Flag) { f.Changed = false })
 		c.engine, err = newEngine(state)
 		if err != nil {
 			return err
