@@ -38,6 +38,11 @@ type slotKey struct {
 func (p *Pass) follow(s *api.Service, tasks []*api.Task) *Followed {
 	filled, slots := 0, groupBySlot(s, tasks)
 	f := &Followed{Service: s, Tasks: tasks, Wanted: p.wanted(s, slots)}
+	for _, t := range tasks {
+		if t.NodeID != "" && t.Status.State >= api.TaskStateAssigned {
+			f.placed = later(f.placed, created(t))
+		}
+	}
 	for _, key := range sortedSlots(slots) {
 		if isFilled, runs := p.followSlot(f, key, slots[key]); isFilled {
 			filled++
@@ -61,6 +66,8 @@ type Followed struct {
 	// Running and Wanted count slots; Live counts tasks that the orchestrator keeps.
 	Running, Wanted, Live int
 	Stuck                 []*Stuck
+	// placed is when the newest task was made that has a node.
+	placed time.Time
 }
 
 // followSlot tells whether the orchestrator regards the slot as filled, and whether its task runs.

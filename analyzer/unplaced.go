@@ -118,17 +118,16 @@ func (p *Pass) schedulerStands(due []*unplaced) bool {
 	if len(services) < 2 {
 		return false
 	}
-	for t := range p.State.Tasks() {
-		if t.NodeID != "" && t.Status.State >= api.TaskStateAssigned && created(t).After(first) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Services, func(f *Followed) bool { return f.placed.After(first) })
 }
 
 // isGivenUp tells whether the task is of a version of the spec that the scheduler looks at no more. Where the source hides
-// versions, that is inferred from an update since the task was made.
+// versions, that is inferred from an update since the task was made. A task that has its node is of no such version: the
+// scheduler looks at it however old its spec is (manager/scheduler.Scheduler.taskFitNode).
 func (p *Pass) isGivenUp(s *api.Service, t *api.Task) bool {
+	if t.NodeID != "" {
+		return false
+	}
 	hidden := func(g collector.Gap) bool { return g.What == "task.spec_version" }
 	if slices.ContainsFunc(p.State.Hides, hidden) && s.PreviousSpec != nil && created(t).Before(at(s.Meta.UpdatedAt)) {
 		return true

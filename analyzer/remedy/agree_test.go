@@ -105,14 +105,22 @@ func agree(t tester, name string, state *collector.State, d *analyzer.Diagnosis)
 			continue
 		}
 		solvable = solvable || slices.ContainsFunc(g.nearest(), func(row filters.Row) bool {
-			return !slices.ContainsFunc(g.reasons, func(r filters.Reason) bool { return len(provable(s.fixes(g.only(row), r))) == 0 })
+			var set []proposal
+			for _, r := range g.reasons {
+				fixes := provable(s.fixes(g.only(row), r))
+				if len(fixes) == 0 {
+					return false
+				}
+				set = append(set, fixes[0])
+			}
+			return !contested(t, tr, set...)
 		})
 		if len(g.reasons) > 1 {
 			continue
 		}
 		for _, p := range provable(s.fixes(g, g.reasons[0])) {
 			r, err := tr.prove(context.Background(), p)
-			if err != nil || !r.Verified && !leadsElsewhere(g, d) {
+			if err != nil || !r.Verified && !leadsElsewhere(g, d) && !contested(t, tr, p) {
 				t.Fatalf("%s: %s: nodes refuse for %v only, and with %s the scheduler places nothing (%v)", name, d.Cause, g.reasons, r.Command, err)
 			}
 		}
@@ -125,6 +133,20 @@ func agree(t tester, name string, state *collector.State, d *analyzer.Diagnosis)
 		t.Fatalf("%s: %s: each reason of some nodes can be taken away, and no change or set of changes was found to work: %s", name, d.Cause, d.Summary)
 	}
 	return 1
+}
+
+// contested tells whether other global services get tasks where changes make room, so that it may be theirs.
+func contested(t tester, tr *trial, changes ...proposal) bool {
+	draft := NewDraft(tr.state, tr.waiting)
+	for _, p := range changes {
+		p.change(draft)
+	}
+	state, err := draft.State()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	draft.spread(tr.subject, state)
+	return len(draft.rivals(&Outcome{state: state})) > 0
 }
 
 func provable(proposals []proposal) []proposal {

@@ -35,6 +35,7 @@ func keepConstraint(s *subject, g *group, r filters.Reason) []proposal {
 		}
 	}
 	found = append(found, s.label(g, x.Findings[i])...)
+	found = append(found, s.role(g, x.Findings[i])...)
 	if s.loosen {
 		found = append(found, s.takeOff(x, x.Findings[i])...)
 	}
@@ -43,6 +44,9 @@ func keepConstraint(s *subject, g *group, r filters.Reason) []proposal {
 
 // replaceConstraint writes one constraint in the place of another; an empty one takes it off.
 func (s *subject) replaceConstraint(old, with string) []proposal {
+	if s.service == nil || s.service.Spec.Task.Placement == nil {
+		return nil // the constraint is one of a former spec
+	}
 	flags := []string{flag("--constraint-rm", old)}
 	if with != "" {
 		flags = append(flags, flag("--constraint-add", with))
@@ -63,7 +67,8 @@ func (s *subject) replaceConstraint(old, with string) []proposal {
 	return s.inStack(p, "deploy.placement.constraints", flow(after.Task.Placement.Constraints))
 }
 
-// label gives nodes that meet the other constraints what one asks for, those first that have nothing there.
+// label gives nodes that meet the other constraints what one asks for, those first that have nothing there. Where one asks
+// for a label to be another, or none, nothing is proposed: what is true of the node instead nobody but its owner knows.
 func (s *subject) label(g *group, f constraints.Finding) []proposal {
 	key, prefix := f.Key.Text, ""
 	if !f.Key.Known() && len(f.Suggestions) == 0 {
@@ -141,5 +146,9 @@ func (s *subject) takeOff(x constraints.Explanation, f constraints.Finding) []pr
 	if strings.HasPrefix(lower, constraint.NodeLabelPrefix) || strings.HasPrefix(lower, constraint.EngineLabelPrefix) || len(f.Suggestions) > 0 {
 		return nil
 	}
-	return noted(s.replaceConstraint(f.Text, ""), fmt.Sprintf("%s cannot be kept: no node that is left meets it, and what it asks for cannot be set on one", f.Text))
+	note := fmt.Sprintf("%s cannot be kept: no node that is left meets it, and what it asks for cannot be set on one", f.Text)
+	if _, asks := roleFor(f); asks {
+		note = fmt.Sprintf("%s is met by no node that is left; a node that joins with that role would meet it, too", f.Text)
+	}
+	return noted(s.replaceConstraint(f.Text, ""), note)
 }

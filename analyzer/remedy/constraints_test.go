@@ -29,6 +29,9 @@ func TestPlacementConstraint(t *testing.T) {
 	)
 	stale.Spec.Task.Placement = &api.Placement{}
 	stale.SpecVersion = &api.Version{Index: 8}
+	without := service("web", 1, constrained("node.labels.env==production"))
+	withoutTasks := withoutVersions(waiting(without, 1, 1))
+	without.Spec.Task.Placement = nil
 	check(t, "placement-constraint", []example{
 		{
 			"a constraint that is nearly right is corrected first",
@@ -93,6 +96,11 @@ func TestPlacementConstraint(t *testing.T) {
 			"two labels are one update of the node",
 			list(node(1), two, waiting(two, 1, 1)),
 			[]string{"docker node update --label-add 'disk=ssd' --label-add 'env=prod' node-1 | 1 on node-1 | none"},
+		},
+		{
+			"a constraint that the service no longer has is not corrected",
+			list(node(1, labelled("env", "prod")), without, withoutTasks),
+			[]string{"docker node update --label-add 'env=production' node-1 | 1 on node-1 | none"},
 		},
 		{
 			"a task with a former spec is made anew",

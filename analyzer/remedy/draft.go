@@ -99,6 +99,12 @@ func (d *Draft) Update(serviceID string, change func(*api.ServiceSpec)) {
 	}
 }
 
+// updates tells whether the draft updates a service.
+func (d *Draft) updates(serviceID string) bool {
+	_, is := d.put[serviceID].(*api.Service)
+	return is
+}
+
 // made is the task that an update makes in the place of another one.
 func (d *Draft) made(s *api.Service, old *api.Task) *api.Task {
 	return &api.Task{
@@ -120,10 +126,10 @@ func endpointOf(s *api.Service) *api.Endpoint {
 // none where the draft does not update it.
 func (d *Draft) Replaced(serviceID string) []*api.Task {
 	var dirty []*api.Task
-	s, updated := d.put[serviceID].(*api.Service)
-	if !updated {
+	if !d.updates(serviceID) {
 		return nil
 	}
+	s := d.service(serviceID)
 	compared := defaults.InterpolateService(&s.Spec)
 	for t := range d.base.TasksOf(serviceID) {
 		if t.DesiredState <= api.TaskStateCompleted && t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning &&
@@ -179,8 +185,8 @@ type Outcome struct {
 	cluster *filters.Cluster // of state
 }
 
-// Place lets swarmkit's scheduler place what waits, once what moves has moved. Where something that moves finds no place,
-// nothing is placed.
+// Place lets swarmkit's scheduler place what waits, once what moves has moved and other global services have what is theirs
+// on the nodes that changed. Where something that moves finds no place, nothing is placed.
 func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 	var o Outcome
 	var err error
@@ -195,6 +201,9 @@ func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 		if moved, err := d.move(ctx, &o, id); err != nil || !moved {
 			return o, err
 		}
+	}
+	if err := d.first(ctx, &o); err != nil {
+		return o, err
 	}
 	o.Placement, err = place(ctx, o.state, o.cluster, d.Waiting)
 	return o, err
@@ -242,12 +251,7 @@ func (d *Draft) move(ctx context.Context, o *Outcome, serviceID string) (bool, e
 		touched[t.NodeID], touched[was.NodeID] = true, true
 		o.Moves = append(o.Moves, Move{was, was.NodeID, t.NodeID})
 	}
-	after, err := o.state.With(put, gone...)
-	if err != nil {
-		return false, fmt.Errorf("move tasks in a copy of the cluster: %w", err)
-	}
-	o.state, o.cluster = after, o.cluster.Renew(after, touched, nothing)
-	return true, nil
+	return true, o.become(put, gone, touched)
 }
 
 // Evicted returns the tasks that would lose their place: those on a changed node that their constraints, or its
@@ -269,27 +273,4 @@ func (d *Draft) Evicted() []*api.Task {
 		}
 	}
 	return evicted
-}
-
-// spread makes a global service's tasks what the orchestrator makes of them in the draft: one on each node that may run
-// it and has none (manager/orchestrator/global).
-func (d *Draft) spread(serviceID string, state *collector.State) {
-	s := state.Service(serviceID)
-	if s == nil || s.Spec.GetGlobal() == nil && s.Spec.GetGlobalJob() == nil {
-		return
-	}
-	has := map[string]bool{}
-	d.Waiting = slices.DeleteFunc(d.Waiting, func(t *api.Task) bool {
-		stays := t.ServiceID != serviceID || filters.RunsGlobal(s, state.Node(t.NodeID))
-		has[t.NodeID] = has[t.NodeID] || stays && t.ServiceID == serviceID
-		return !stays
-	})
-	for t := range state.TasksOf(serviceID) {
-		has[t.NodeID] = has[t.NodeID] || t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning
-	}
-	for n := range state.Nodes() {
-		if !has[n.ID] && filters.RunsGlobal(s, n) {
-			d.Waiting = append(d.Waiting, d.made(s, &api.Task{ID: "task on " + n.ID, NodeID: n.ID, DesiredState: api.TaskStateRunning}))
-		}
-	}
 }

@@ -15,6 +15,9 @@ var _ = propose(filters.MaxReplicas, allowMore)
 // nothing else refuses. It restarts nothing: the new limit is part of the placement, which the tasks that run still meet.
 func allowMore(s *subject, g *group, _ filters.Reason) []proposal {
 	t := g.waiting.Task()
+	if s.service == nil || s.service.Spec.Task.Placement == nil {
+		return nil // the limit is one of a former spec
+	}
 	most := 0
 	for _, row := range g.rows {
 		most = max(most, row.Node.ActiveTasks(t.ServiceID)+s.tasks())

@@ -19,6 +19,10 @@ func TestMaxReplicasReached(t *testing.T) {
 	old := on(rolled, 1)
 	rolled.SpecVersion = &api.Version{Index: 8}
 	rolled.Spec.Task.ForceUpdate++
+	without := service("web", 2, atMost(1))
+	limited := withoutVersions(waiting(without, 2, 1))
+	runs := on(without, 1)
+	without.Spec.Task.Placement = nil
 	check(t, "max-replicas-reached", []example{
 		{
 			"the least limit is set that leaves room for all, which restarts nothing, or a node is activated",
@@ -29,6 +33,11 @@ func TestMaxReplicasReached(t *testing.T) {
 			},
 		},
 		{
+			"a limit that the service no longer has is not raised",
+			list(node(1), without, runs, limited),
+			nil,
+		},
+		{
 			"under start-first the old task stops first",
 			list(node(1), rolled, old, waiting(rolled, 1, 1)),
 			[]string{
@@ -37,4 +46,12 @@ func TestMaxReplicasReached(t *testing.T) {
 			},
 		},
 	})
+}
+
+// withoutVersions makes tasks such as a source shows that hides the versions of specs.
+func withoutVersions(tasks []any) []any {
+	for _, object := range tasks {
+		object.(*api.Task).SpecVersion = nil
+	}
+	return tasks
 }

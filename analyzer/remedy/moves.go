@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/defaults"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
@@ -31,10 +32,39 @@ func (s *subject) moves() []proposal {
 		return cmp.Or(a.tasks-b.tasks, cmp.Compare(a.share, b.share), cmp.Compare(a.service.Spec.Annotations.Name, b.service.Spec.Annotations.Name))
 	})
 	var found []proposal
-	for _, h := range holders[:min(len(holders), tries)] {
-		found = append(found, h.leave())
+	settled := map[string]bool{} // by service
+	for _, h := range holders {
+		if len(found) == tries {
+			break
+		}
+		id := h.service.ID
+		if _, known := settled[id]; !known {
+			settled[id] = s.isSettled(h.service)
+		}
+		if settled[id] {
+			found = append(found, h.leave())
+		}
 	}
 	return found
+}
+
+// isSettled tells whether an update of the service does nothing but what it is told to: none of its own is under way, paused
+// or rolled back, which would go on with it, and all tasks are as the spec has them. One that waits would be made anew too,
+// and keep the update waiting.
+func (s *subject) isSettled(service *api.Service) bool {
+	if u := service.UpdateStatus; u != nil && u.State != api.UpdateStatus_COMPLETED {
+		return false
+	}
+	draft, compared := NewDraft(s.state, nil), defaults.InterpolateService(&service.Spec)
+	for t := range s.state.TasksOf(service.ID) {
+		if t.DesiredState > api.TaskStateCompleted || t.Status.State > api.TaskStateRunning {
+			continue
+		}
+		if t.Status.State <= api.TaskStatePending || draft.isDirty(service, compared, t) {
+			return false
+		}
+	}
+	return true
 }
 
 // holding is a service whose tasks on a node hold what others wait for.

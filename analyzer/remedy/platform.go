@@ -28,15 +28,19 @@ func buildImage(s *subject, g *group, _ filters.Reason) []proposal {
 			has = append(has, platformName(d.Platform))
 		}
 	}
-	risk := analyzer.NoRisk
-	if s.Running > 0 {
-		risk = analyzer.Restarts
+	// What the update restarts is known without a copy.
+	known := analyzer.Remedy{Risk: analyzer.NoRisk, Note: resumes(s.service)}
+	if isJob(s.service) {
+		running, completed := begun(s.state, s.service)
+		beginsAnew(&known, running, completed)
+	} else if s.Running > 0 {
+		known.Risk, known.Restarts = analyzer.Restarts, s.Running
 	}
 	return s.inStack([]proposal{{
-		risk: risk, restarts: s.Running,
+		risk: known.Risk, restarts: known.Restarts,
 		commands: []command{{serviceUpdate, []string{flag("--image", image)}, s.service.Spec.Annotations.Name}},
-		note: fmt.Sprintf("once the registry has this tag for %s, or with an image that is there for it; else add a node of the image's platform",
-			strings.Join(has, " or ")),
+		note: join(fmt.Sprintf("once the registry has this tag for %s, or with an image that is there for it; else add a node of the image's platform",
+			strings.Join(has, " or ")), known.Note),
 	}}, "image", image)
 }
 

@@ -18,6 +18,7 @@ func otherPort(s *subject, g *group, _ filters.Reason) []proposal {
 		return nil
 	}
 	var set []proposal
+	after := s.service.Spec.Copy()
 	for port := range filters.HostPorts(g.waiting.Task()) {
 		taken := slices.ContainsFunc(g.rows, func(row filters.Row) bool { return len(row.Node.PortHolders(g.waiting.Task(), port)) > 0 })
 		free := s.freePort(port)
@@ -28,13 +29,28 @@ func otherPort(s *subject, g *group, _ filters.Reason) []proposal {
 		with.PublishedPort = free
 		p := s.updateService(func(spec *api.ServiceSpec) { republish(spec, old, free) },
 			flag("--publish-rm", published(old)), flag("--publish-add", published(with)))
-		set = append(set, noted(s.inStack(p, "ports", fmt.Sprintf("[{target: %d, published: %d, protocol: %s, mode: host}]",
-			with.TargetPort, free, protocol(with))), fmt.Sprintf("clients have to ask for port %d instead of %d", free, old.PublishedPort))...)
+		republish(after, old, free)
+		set = append(set, noted(p, fmt.Sprintf("clients have to ask for port %d instead of %d", free, old.PublishedPort))...)
 	}
 	if len(set) == 0 {
 		return nil
 	}
-	return []proposal{combine(set)}
+	return s.inStack([]proposal{combine(set)}, "ports", composePorts(after))
+}
+
+// composePorts writes all published ports of a service as a stack's file does.
+func composePorts(spec *api.ServiceSpec) string {
+	type port struct {
+		Target    uint32 `json:"target"`
+		Published uint32 `json:"published,omitempty"` // none where Swarm chooses
+		Protocol  string `json:"protocol"`
+		Mode      string `json:"mode"`
+	}
+	all := []port{}
+	for _, p := range spec.Endpoint.Ports {
+		all = append(all, port{p.TargetPort, p.PublishedPort, protocol(*p), strings.ToLower(p.PublishMode.String())})
+	}
+	return flow(all)
 }
 
 // freePort is the next port that no service publishes in any way; zero where there is none.

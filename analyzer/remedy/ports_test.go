@@ -17,6 +17,13 @@ func TestHostPortTaken(t *testing.T) {
 		edge   = service("web", 1, publishes(8080), constrained("node.labels.edge==yes"))
 		next   = service("next", 0, publishes(8081))
 		rolled = service("web", 1, publishes(8080), startFirst)
+		three  = service("shop_three", 1, inStack("shop"), func(s *api.ServiceSpec) {
+			s.Endpoint = &api.EndpointSpec{Ports: []*api.PortConfig{
+				{TargetPort: 80, PublishedPort: 8080, PublishMode: api.PublishModeHost},
+				{TargetPort: 53, PublishedPort: 8090, PublishMode: api.PublishModeHost, Protocol: api.ProtocolUDP},
+				{TargetPort: 443},
+			}}
+		})
 	)
 	old := on(rolled, 1)
 	rolled.SpecVersion = &api.Version{Index: 8}
@@ -26,7 +33,15 @@ func TestHostPortTaken(t *testing.T) {
 			list(node(1), node(2, paused), web, on(web, 1), waiting(web, 2, 1), next),
 			[]string{
 				"docker node update --availability active node-2 | 1 on node-2 | none",
-				"docker service update --publish-rm 'published=8080,target=80,protocol=tcp,mode=host' --publish-add 'published=8082,target=80,protocol=tcp,mode=host' shop_web | 1 on node-1 | outage 1 | services.web.ports: [{target: 80, published: 8082, protocol: tcp, mode: host}]",
+				"docker service update --publish-rm 'published=8080,target=80,protocol=tcp,mode=host' --publish-add 'published=8082,target=80,protocol=tcp,mode=host' shop_web | 1 on node-1 | outage 1 | services.web.ports: [{\"target\":80,\"published\":8082,\"protocol\":\"tcp\",\"mode\":\"host\"}]",
+			},
+		},
+		{
+			"in a stack's file stand all ports of the service",
+			list(node(1), three, waiting(three, 1, 1), proxy, on(proxy, 1)),
+			[]string{
+				"docker service update --publish-rm 'published=8080,target=80,protocol=tcp,mode=host' --publish-add 'published=8081,target=80,protocol=tcp,mode=host' shop_three | 1 on node-1 | none" +
+					" | services.three.ports: [{\"target\":80,\"published\":8081,\"protocol\":\"tcp\",\"mode\":\"host\"},{\"target\":53,\"published\":8090,\"protocol\":\"udp\",\"mode\":\"host\"},{\"target\":443,\"protocol\":\"tcp\",\"mode\":\"ingress\"}]",
 			},
 		},
 		{

@@ -21,6 +21,8 @@ type proposal struct {
 	change  func(*Draft)
 	compose []analyzer.Compose
 	note    string
+	// disturbs does to a copy what is known of a change that none can show to work; nil where that moves no task.
+	disturbs func(*Draft)
 	// risk and restarts are what is known without a copy; none where change is set.
 	risk     analyzer.Risk
 	restarts int
@@ -37,7 +39,7 @@ const (
 // updateService proposes an update of the service that waits. There is none for tasks without a service, or with another
 // spec than the service has: an update makes these anew from that one, whatever else it changes.
 func (s *subject) updateService(change func(*api.ServiceSpec), flags ...string) []proposal {
-	if s.service == nil || s.stale {
+	if s.service == nil || s.former {
 		return nil
 	}
 	id := s.service.ID
@@ -45,6 +47,21 @@ func (s *subject) updateService(change func(*api.ServiceSpec), flags ...string) 
 		commands: []command{{serviceUpdate, flags, s.service.Spec.Annotations.Name}},
 		change:   func(d *Draft) { d.Update(id, change) },
 	}}
+}
+
+// resumes tells of an update that stands still, which the next one lets go on (manager/controlapi.Server.UpdateService clears
+// the status of the update, at which orchestrator/update.Updater.Run stops); "" where there is none.
+func resumes(s *api.Service) string {
+	if s == nil || s.UpdateStatus == nil {
+		return ""
+	}
+	switch s.UpdateStatus.State {
+	case api.UpdateStatus_PAUSED:
+		return fmt.Sprintf("the update of %s is paused: this command resumes it", s.Spec.Annotations.Name)
+	case api.UpdateStatus_ROLLBACK_PAUSED:
+		return fmt.Sprintf("the rollback of %s is paused: this command resumes it", s.Spec.Annotations.Name)
+	}
+	return ""
 }
 
 // inStack adds where the same stands in a stack's file, below the service; nothing for a service of no stack.

@@ -77,6 +77,9 @@ func (s *subject) singles() []proposal {
 			all = append(all, s.fixes(g, g.reasons[0])...)
 		}
 	}
+	if s.former {
+		all = append(all, s.force()...)
+	}
 	all = append(all, s.stopFirst()...)
 	all = append(all, s.moves()...)
 	all = append(all, s.elsewhere()...)

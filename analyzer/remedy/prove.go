@@ -20,10 +20,12 @@ type trial struct {
 	cluster *filters.Cluster
 	subject string // the service's id
 	waiting []*api.Task
+	rivals  []*rival
 }
 
 func newTrial(state *collector.State, d *analyzer.Diagnosis) *trial {
 	t := &trial{state: state, cluster: clusterOf(state, d), subject: d.Subject.ID}
+	t.rivals = rivalsOf(state, t.subject)
 	for _, w := range d.Waiting {
 		for _, task := range w.Tasks {
 			if task.ID != "" { // what no-eligible-node judges does not exist
@@ -46,10 +48,14 @@ func clusterOf(state *collector.State, d *analyzer.Diagnosis) *filters.Cluster {
 // prove applies a proposal to a copy, and tells what swarmkit's scheduler makes of it.
 func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) {
 	r := p.remedy()
+	draft := NewDraft(t.state, t.waiting)
 	if p.change == nil {
+		if p.disturbs != nil {
+			p.disturbs(draft)
+			t.evicts(&r, draft)
+		}
 		return r, nil
 	}
-	draft := NewDraft(t.state, t.waiting)
 	draft.cluster = t.cluster
 	p.change(draft)
 	before, err := draft.State()
@@ -64,20 +70,31 @@ func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) 
 	r.Verified, r.Places, r.On = true, len(outcome.On), nodeNames(t.cluster, alike(&outcome, draft.Waiting))
 	t.moves(&r, outcome.Moves)
 	t.evicts(&r, draft)
+	t.competes(&r, draft, &outcome)
+	if note := resumes(t.state.Service(t.subject)); note != "" && draft.updates(t.subject) {
+		r.Note = join(r.Note, note)
+	}
 	return r, t.replaces(ctx, &r, draft, &outcome)
 }
 
 // replaces tells which tasks of the service itself restart, and whether all of these find a place again.
 func (t *trial) replaces(ctx context.Context, r *analyzer.Remedy, draft *Draft, outcome *Outcome) error {
+	s := outcome.state.Service(t.subject)
 	replaced := draft.Replaced(t.subject)
+	if isJob(s) && draft.updates(t.subject) {
+		running, completed := begun(t.state, s)
+		beginsAnew(r, running, completed)
+		replaced = running
+	}
 	if len(replaced) == 0 {
 		return nil
 	}
-	s := outcome.state.Service(t.subject)
-	r.Restarts += len(replaced)
-	raise(r, analyzer.Restarts)
-	if len(replaced) <= atOnce(s) && !isStartFirst(s) {
-		raise(r, analyzer.Outage)
+	if !isJob(s) {
+		r.Restarts += len(replaced)
+		raise(r, analyzer.Restarts)
+		if len(replaced) <= atOnce(s) && !isStartFirst(s) {
+			raise(r, analyzer.Outage)
+		}
 	}
 	var anew []*api.Task // besides those that take the place of one that waits
 	for _, task := range replaced {

@@ -85,8 +85,9 @@ func (s *subject) room(g *group, what string, each int64) int {
 		fits := whole(what, row.Node.Free(what)) / each
 		for other, asked := range filters.Asked(t) {
 			short := slices.Contains(g.reasons, filters.Reason{Filter: filters.Resources, What: other})
-			if other != what && !short {
-				fits = min(fits, whole(other, row.Node.Free(other))/whole(other, asked))
+			each := whole(other, asked) // docker takes a generic resource of which a service asks none
+			if other != what && !short && each > 0 {
+				fits = min(fits, whole(other, row.Node.Free(other))/each)
 			}
 		}
 		if p := t.Spec.Placement; p != nil && p.MaxReplicas > 0 && !g.fails(filters.MaxReplicas) {

@@ -25,12 +25,18 @@ func TestInsufficientMemory(t *testing.T) {
 		both   = service("web", 1, reserves(32*gib, 8*core))
 		idle   = service("idle", 1)
 		labels = service("web", 1, reserves(12*gib, 0), constrained("node.labels.env==prod"))
+		none   = service("web", 1, reserves(12*gib, 0), reservesGeneric("gpu", 0))
 	)
 	check(t, "insufficient-memory", []example{
 		{
 			"a reservation that is too large is lowered to what the largest node has",
 			list(node(1), node(2, memoryOf(9*gib)), web, waiting(web, 1, 1)),
 			[]string{"docker service update --reserve-memory 9GiB web | 1 on node-2 | none"},
+		},
+		{
+			"a generic resource of which none is asked bounds nothing",
+			list(node(1, offers("gpu", 2)), none, waiting(none, 1, 1)),
+			[]string{"docker service update --reserve-memory 8GiB web | 1 on node-1 | none"},
 		},
 		{
 			"it is lowered so that all that wait fit, and no further",

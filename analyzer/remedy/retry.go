@@ -30,36 +30,59 @@ func (s *subject) retry() []proposal {
 			note:     "any change of a node makes the scheduler look at all that waits; afterwards the node is as it was",
 		})
 	}
-	id := s.service.ID
-	return append(found, proposal{
-		commands: []command{{serviceUpdate, []string{"--force"}, s.service.Spec.Annotations.Name}},
-		change:   func(d *Draft) { d.Update(id, func(spec *api.ServiceSpec) { spec.Task.ForceUpdate++ }) },
-	})
+	return append(found, s.force()...)
 }
 
-// otherLeader has another manager lead, with a scheduler of its own. What that one does no copy can show.
+// force has the service's tasks made anew.
+func (s *subject) force() []proposal {
+	if s.service == nil {
+		return nil
+	}
+	id := s.service.ID
+	return []proposal{{
+		commands: []command{{serviceUpdate, []string{"--force"}, s.service.Spec.Annotations.Name}},
+		change:   func(d *Draft) { d.Update(id, func(spec *api.ServiceSpec) { spec.Task.ForceUpdate++ }) },
+	}}
+}
+
+// otherLeader has another manager lead, with a scheduler of its own. What that one does no copy can show. The leader leaves
+// only a group that keeps a majority without it, and is a worker meanwhile, which not all of its tasks may allow.
 func (s *subject) otherLeader() []proposal {
-	var leader *filters.Node
-	managers := 0
+	var leader, other *filters.Node
+	managers, reachable := 0, 0
 	for _, n := range s.cluster.Nodes() {
-		if n.ManagerStatus != nil {
-			managers++
-			if n.ManagerStatus.Leader {
-				leader = n
-			}
+		if n.ManagerStatus == nil {
+			continue
+		}
+		managers++
+		isReachable := n.ManagerStatus.Reachability == api.RaftMemberStatus_REACHABLE
+		if isReachable {
+			reachable++
+		}
+		switch {
+		case n.ManagerStatus.Leader:
+			leader = n
+		case other == nil && isReachable:
+			other = n
 		}
 	}
-	switch {
-	case leader == nil:
+	if leader == nil {
 		return nil
-	case managers < 3: // of two, one alone is no majority
-		return []proposal{{
+	}
+	if managers < 3 || reachable < managers {
+		p := proposal{
 			commands: []command{{verb: "systemctl restart docker"}}, at: leader.Name,
 			note: fmt.Sprintf("every task on %s stops meanwhile", leader.Name), risk: analyzer.Outage, restarts: len(leader.Tasks),
-		}}
+		}
+		if reachable <= managers/2+1 {
+			p.note = join(p.note, "the managers have no majority until it is back")
+		}
+		return []proposal{p}
 	}
+	id := leader.ID
 	return []proposal{{
-		commands: []command{{verb: "docker node demote", object: leader.Ref()}, {verb: "docker node promote", object: leader.Ref()}},
-		note:     "another manager leads then, and its scheduler starts anew; only with all managers reachable",
+		commands: []command{{verb: "docker node demote", object: leader.Ref()}, {verb: "docker node promote", object: leader.Ref()}}, at: other.Name,
+		disturbs: func(d *Draft) { setRole(d.Node(id), api.NodeRoleWorker) },
+		note:     fmt.Sprintf("run both on %s, another manager: one of the others leads then, and its scheduler starts anew; only while all managers are reachable", other.Name),
 	}}
 }

@@ -12,7 +12,7 @@ import (
 // forced: the scheduler looks at waiting tasks of a former version of the spec no more
 // (manager/scheduler.Scheduler.noSuitableNode), and a change of the update's order alone makes no new ones.
 func (s *subject) stopFirst() []proposal {
-	if !isStartFirst(s.service) || s.stale || !slices.ContainsFunc(s.groups, func(g *group) bool {
+	if !isStartFirst(s.service) || s.former || !slices.ContainsFunc(s.groups, func(g *group) bool {
 		return g.failsOnly(filters.Resources, filters.HostPort, filters.MaxReplicas, filters.Volumes)
 	}) {
 		return nil

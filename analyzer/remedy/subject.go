@@ -20,8 +20,9 @@ type subject struct {
 	state   *collector.State
 	cluster *filters.Cluster
 	service *api.Service // nil for a task that belongs to none
-	// stale tells that the tasks are not of the spec that the service has now.
-	stale bool
+	// former tells that the tasks are not of the spec that the service has now; stale, that the scheduler looks at them no
+	// more for that. At those that have their node it does (manager/scheduler.Scheduler.taskFitNode).
+	former, stale bool
 	// loosen tells that keeping the placement constraints is shown to be impossible.
 	loosen bool
 	// groups are the nodes where the user wants the tasks, those with the fewest reasons against them first.
@@ -40,8 +41,10 @@ func newSubject(state *collector.State, cluster *filters.Cluster, d *analyzer.Di
 	w := d.Waiting[0]
 	s := &subject{Diagnosis: d, state: state, cluster: cluster, service: w.Service}
 	s.stale = d.Shape == analyzer.StaleSpec
+	s.former = s.stale
 	if v := w.Task().SpecVersion; w.Service != nil && w.Service.SpecVersion != nil && v != nil {
-		s.stale = s.stale || v.Index != w.Service.SpecVersion.Index
+		s.former = s.former || v.Index != w.Service.SpecVersion.Index
+		s.stale = s.former && w.Task().NodeID == ""
 	}
 	byReasons := map[string]*group{}
 	for _, w := range d.Waiting {

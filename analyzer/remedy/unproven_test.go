@@ -70,8 +70,19 @@ func TestPluginMissing(t *testing.T) {
 
 func TestNotRetried(t *testing.T) {
 	t.Parallel()
-	web := service("web", 3)
+	web, logs := service("web", 3), service("logs", 0, global)
+	former := waitingOn(logs, 1)
+	logs.Spec = *logs.Spec.Copy()
+	logs.Spec.Task.GetContainer().Image = "app:2"
+	logs.SpecVersion = &api.Version{Index: 8}
 	check(t, "not-retried", []example{{
+		"a global service's task of a former spec is looked at on its node",
+		list(node(1), logs, former),
+		[]string{
+			"docker node update --label-add 'swarmdiag.nudge=1' node-1 && docker node update --label-rm swarmdiag.nudge node-1 | 1 on node-1 | none",
+			"docker service update --force logs | 1 on node-1 | none",
+		},
+	}, {
 		"a nudge restarts nothing and comes first",
 		list(node(1), node(2, drained), web, on(web, 1, 1), waiting(web, 3, 1)),
 		[]string{
@@ -83,14 +94,29 @@ func TestNotRetried(t *testing.T) {
 
 func TestSchedulerStopped(t *testing.T) {
 	t.Parallel()
-	manager := func(n *api.Node) { n.ManagerStatus = &api.ManagerStatus{Reachability: api.RaftMemberStatus_REACHABLE} }
+	proxy := service("proxy", 1, constrained("node.role==manager"))
 	web, other, runs := service("web", 1), service("other", 1), service("runs", 1)
 	waits := list(web, other, waiting(web, 1, 1), waiting(other, 1, 1), runs, on(runs, 1))
 	check(t, "scheduler-stopped", []example{
 		{
 			"another manager leads",
-			append(list(node(1), node(2, manager), node(3, manager)), waits...),
-			[]string{"docker node demote node-1 && docker node promote node-1 | not verified | none"},
+			append(list(node(1), node(2, managing), node(3, managing)), waits...),
+			[]string{"at node-2: docker node demote node-1 && docker node promote node-1 | not verified | none"},
+		},
+		{
+			"who may not be on a worker has to leave the leader",
+			append(list(node(1), node(2, managing), node(3, managing), proxy, on(proxy, 1)), waits...),
+			[]string{"at node-2: docker node demote node-1 && docker node promote node-1 | not verified | outage 1"},
+		},
+		{
+			"while a manager is lost the leader stays one",
+			append(list(node(1), node(2, managing), node(3, lost)), waits...),
+			[]string{"at node-1: systemctl restart docker | not verified | outage 1"},
+		},
+		{
+			"of two managers the leader stays one",
+			append(list(node(1), node(2, managing)), waits...),
+			[]string{"at node-1: systemctl restart docker | not verified | outage 1"},
 		},
 		{
 			"the only manager's engine is restarted",

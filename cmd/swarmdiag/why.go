@@ -17,14 +17,7 @@ import (
 const stuckStatus = exitCode(2)
 
 func newWhy(docker *command.DockerCli) *cobra.Command {
-	var (
-		where       look
-		stack, node given
-		out         format
-		strict      bool
-		remedyFor   time.Duration
-		patience    = analyzer.Patience{ProvenAtOnce: true}
-	)
+	w := &whyLook{docker: docker, patience: analyzer.Patience{ProvenAtOnce: true}}
 	cmd := &cobra.Command{
 		Use:   "why [SERVICE|TASK ...]",
 		Short: "Say why services or tasks are not running",
@@ -42,52 +35,65 @@ A folder to read with --from can be made on a manager without swarmdiag:
 		Example: "  swarmdiag why\n  swarmdiag why web\n  swarmdiag why --stack shop --format wide\n  swarmdiag why --node node-3\n" +
 			"  swarmdiag why --from ./dump --format json",
 		Args:              noneEmpty,
-		ValidArgsFunction: where.complete(docker, serviceNames),
-		RunE: func(cmd *cobra.Command, names []string) error {
-			state, now, err := where.state(cmd, docker)
-			if err != nil {
-				return err
-			}
-			if err := where.needs(state, "what is stuck", dump.Services, dump.Tasks); err != nil {
-				return err
-			}
-			scope := analyzer.Scope{Names: names, Stack: stack.String(), Node: node.String()}
-			if err := scope.Resolve(state); err != nil {
-				return err
-			}
-			whole := analyzer.Analyze(state, now, patience)
-			well, err := exporter.Well(state, scope, whole, now)
-			if err != nil {
-				return err
-			}
-			narrowed := scope.Narrow(state, whole)
-			if err := addRemedies(cmd.Context(), state, narrowed.Diagnoses, remedyFor); err != nil {
-				return err
-			}
-			narrowed.ShareRemedies()
-			result := exporter.Redact(narrowed)
-			err = out.write(docker.Out(), result, func(wide bool) error {
-				if err := exporter.Report(docker.Out(), result, well, wide, colored(docker.Out())); err != nil {
-					return err
-				}
-				return rank(cmd.Context(), docker.Out(), state, narrowed.Diagnoses, remedyFor)
-			})
-			if err == nil && result.IsStuck(strict) {
-				return stuckStatus
-			}
-			return err
-		},
+		ValidArgsFunction: w.where.complete(docker, serviceNames),
+		RunE:              w.run,
 	}
-	where.install(cmd.Flags())
-	out.install(cmd)
-	cmd.Flags().Var(&stack, "stack", "only services of this stack")
-	cmd.Flags().Var(&node, "node", "only what should run on this node and does not")
-	_ = cmd.RegisterFlagCompletionFunc("stack", where.complete(docker, stackNames))
-	_ = cmd.RegisterFlagCompletionFunc("node", where.complete(docker, nodeNames))
-	cmd.Flags().BoolVar(&strict, "strict", false, "exit with 2 for warnings, too")
-	cmd.Flags().DurationVar(&remedyFor, "remedy-time", 10*time.Second, "how long to look for remedies at most, and again for what would help most; 0 leaves both out")
-	cmd.Flags().Var(thresholds{&patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
+	w.where.install(cmd.Flags())
+	w.out.install(cmd)
+	cmd.Flags().Var(&w.stack, "stack", "only services of this stack")
+	cmd.Flags().Var(&w.node, "node", "only what should run on this node and does not")
+	_ = cmd.RegisterFlagCompletionFunc("stack", w.where.complete(docker, stackNames))
+	_ = cmd.RegisterFlagCompletionFunc("node", w.where.complete(docker, nodeNames))
+	cmd.Flags().BoolVar(&w.strict, "strict", false, "exit with 2 for warnings, too")
+	cmd.Flags().DurationVar(&w.remedyFor, "remedy-time", 10*time.Second, "how long to look for remedies at most, and again for what would help most; 0 leaves both out")
+	cmd.Flags().Var(thresholds{&w.patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
+}
+
+// whyLook is one run of why: where it looks, for what, and how it answers.
+type whyLook struct {
+	docker      *command.DockerCli
+	where       look
+	stack, node given
+	out         format
+	strict      bool
+	remedyFor   time.Duration
+	patience    analyzer.Patience
+}
+
+func (w *whyLook) run(cmd *cobra.Command, names []string) error {
+	state, now, err := w.where.state(cmd, w.docker)
+	if err != nil {
+		return err
+	}
+	if err := w.where.needs(state, "what is stuck", dump.Services, dump.Tasks); err != nil {
+		return err
+	}
+	scope := analyzer.Scope{Names: names, Stack: w.stack.String(), Node: w.node.String()}
+	if err := scope.Resolve(state); err != nil {
+		return err
+	}
+	whole := analyzer.Analyze(state, now, w.patience)
+	well, err := exporter.Well(state, scope, whole, now)
+	if err != nil {
+		return err
+	}
+	narrowed := scope.Narrow(state, whole)
+	if err := addRemedies(cmd.Context(), state, narrowed.Diagnoses, w.remedyFor); err != nil {
+		return err
+	}
+	narrowed.ShareRemedies()
+	result := exporter.Redact(narrowed)
+	err = w.out.write(w.docker.Out(), result, func(wide bool) error {
+		if err := exporter.Report(w.docker.Out(), result, well, wide, colored(w.docker.Out())); err != nil {
+			return err
+		}
+		return rank(cmd.Context(), w.docker.Out(), state, narrowed.Diagnoses, w.remedyFor)
+	})
+	if err == nil && result.IsStuck(w.strict) {
+		return stuckStatus
+	}
+	return err
 }
 
 // noneEmpty refuses an empty argument: it stands for a variable that is not set, and not for everything.
