@@ -30,6 +30,7 @@ type Waiting struct {
 	key     string // of its matrix in the pass
 	rule    *Rule  // of the first reason; nil without one
 	finding Finding
+	groups  []NodeGroup // of the rows, once they are asked for
 }
 
 // Task is the one that waits longest; the others are equal in all that filters look at.

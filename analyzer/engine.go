@@ -42,8 +42,11 @@ func (e *Engine) since(state *collector.State) (collector.Changes, bool) {
 
 // renew makes the pass for a later state. What did not change is shared with this one, which must not be used any more.
 func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Changes) *Pass {
-	nodes := maps.Clone(changes.Nodes)
-	maps.Copy(nodes, changes.TasksOn)
+	nodes := map[string]bool{} // whether a node is to be read anew even where its tasks hold what they did
+	for id := range changes.TasksOn {
+		nodes[id] = false
+	}
+	maps.Copy(nodes, changes.Nodes)
 	p.markPorts(state, changes, nodes)
 	renewed := &Pass{
 		State: state, Cluster: p.Cluster, Now: now, patience: p.patience,
@@ -127,6 +130,8 @@ type judged struct {
 	task *api.Task
 	rows []filters.Row
 	used bool // in this pass
+	// waiting is what came of it.
+	waiting *Waiting
 
 	// finding is what the rule found out about that task of that service, where that hangs on the nodes alone.
 	finding *Finding
@@ -143,6 +148,26 @@ func (p *Pass) judge(key string, t *api.Task) []filters.Row {
 	}
 	known.rows, known.used = p.Cluster.Rejudge(t, known.rows), true
 	return known.rows
+}
+
+// same returns what came of the matrix in the pass before, where all is as it was then; else nil. What tasks that are about
+// to end make of it changes with the time.
+func (p *Pass) same(w *Waiting) *Waiting {
+	known := p.rows[w.key]
+	if known == nil || known.waiting == nil || p.nodesChanged || len(p.ends) > 0 {
+		return nil
+	}
+	old := known.waiting
+	if old.Service != w.Service || old.Replicas != w.Replicas || !slices.Equal(old.Tasks, w.Tasks) || !sameRows(old.Rows, w.Rows) {
+		return nil
+	}
+	again := *old
+	again.Pass = p
+	return &again
+}
+
+func sameRows(a, b []filters.Row) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }
 
 // explained asks the rule of the first reason, unless it has told and none of what it reads has changed.

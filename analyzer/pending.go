@@ -50,8 +50,13 @@ func (p *Pass) await(f *Followed, key string, stuck []*Stuck) *Waiting {
 	}
 	slices.SortFunc(w.Tasks, compareAge)
 	w.Rows = p.judge(key, w.Task())
-	w.decide()
-	w.explain()
+	if again := p.same(w); again != nil {
+		w = again
+	} else {
+		w.decide()
+		w.explain()
+	}
+	p.rows[key].waiting = w
 	return w
 }
 
@@ -132,13 +137,13 @@ func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 	p.Report(rule, rule.Component, f, stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = w.Task().Status.Err
 		d.Waiting, d.HealsItself = alike, p.healsItself(w)
-		var rows []filters.Row
-		for _, one := range alike {
+		rows := w.Rows
+		for _, one := range alike[1:] {
 			if specKey(one.Task()) == specKey(w.Task()) {
-				rows = append(rows, one.Rows...)
+				rows = append(slices.Clip(rows), one.Rows...)
 			}
 		}
-		d.Nodes = groupNodes(w, rows)
+		d.Nodes = w.nodeGroups(rows)
 		d.Nearest = nearest(w)
 		for _, reason := range w.Reasons[1:] {
 			r := ruleFor(reason)
@@ -161,6 +166,17 @@ func nearest(w *Waiting) *Nearest {
 		n.Short = append(n.Short, Short{What: what, Unit: unitOf(what), Short: short[what]})
 	}
 	return n
+}
+
+// nodeGroups is groupNodes, once for a matrix that stays as it is.
+func (w *Waiting) nodeGroups(rows []filters.Row) []NodeGroup {
+	if !sameRows(rows, w.Rows) {
+		return groupNodes(w, rows)
+	}
+	if w.groups == nil {
+		w.groups = groupNodes(w, rows)
+	}
+	return w.groups
 }
 
 // groupNodes shows the matrix, nodes with the same verdicts as one group: those that come closest first.

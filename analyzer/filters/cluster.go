@@ -43,21 +43,38 @@ func NewCluster(state *collector.State) *Cluster {
 }
 
 // Renew returns the cluster of a state in which only the nodes with these ids, and what their tasks hold, are others than
-// in this one, as if the tasks for which that is true had ended. All other nodes are shared.
+// in this one, as if the tasks for which gone is true had ended. All other nodes are shared. So is one whose value is false,
+// where its tasks hold what they did.
 func (c *Cluster) Renew(state *collector.State, ids map[string]bool, gone func(*api.Task) bool) *Cluster {
 	renewed := &Cluster{byID: make(map[string]*Node, len(c.byID))}
 	for _, n := range c.nodes {
-		if !ids[n.ID] {
+		if _, dirty := ids[n.ID]; !dirty {
 			renewed.add(n)
 		}
 	}
-	for id := range ids {
-		if n := state.Node(id); n != nil {
-			renewed.add(newNode(n, state, gone))
+	for id, anew := range ids {
+		n := state.Node(id)
+		if n == nil {
+			continue
 		}
+		node := newNode(n, state, gone)
+		if old := c.byID[id]; !anew && old != nil && old.Node == n && sameHoldings(old.Tasks, node.Tasks) {
+			node = old
+		}
+		renewed.add(node)
 	}
 	renewed.finish(state, gone)
 	return renewed
+}
+
+// sameHoldings tells whether tasks are the same as before in all that nodes are judged and explained by. Of those that are
+// to end also the times count.
+func sameHoldings(before, now []*api.Task) bool {
+	return slices.EqualFunc(before, now, func(a, b *api.Task) bool {
+		return a == b || a.ID == b.ID && a.ServiceID == b.ServiceID && a.Status.State == b.Status.State &&
+			a.DesiredState == b.DesiredState && a.DesiredState < api.TaskStateCompleted &&
+			a.Spec.Resources == b.Spec.Resources && a.Endpoint == b.Endpoint && len(a.Volumes)+len(b.Volumes) == 0
+	})
 }
 
 // none is a gone for which no task has ended.
