@@ -126,8 +126,7 @@ func missingLabel(w *analyzer.Waiting, n *filters.Node) string {
 		}
 		prefix := constraint.NodeLabelPrefix
 		isLabel := len(e.Key.Text) > len(prefix) && strings.EqualFold(e.Key.Text[:len(prefix)], prefix)
-		isPattern := strings.ContainsAny(e.Value, `*?[]()|^$\`)
-		if !isLabel || !e.Equal || isPattern || label != "" {
+		if !isLabel || !e.Equal || e.IsPattern() || label != "" {
 			return ""
 		}
 		label = e.Key.Text[len(prefix):] + "=" + e.Value

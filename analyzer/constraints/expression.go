@@ -23,6 +23,12 @@ type Expression struct {
 	parsed []constraint.Constraint
 }
 
+// patternSigns are what people write who expect globs or regular expressions. Swarm compares values whole.
+const patternSigns = `*?[]()+|^$\`
+
+// IsPattern tells whether the value reads as a pattern, which no label was meant to have as it stands.
+func (e Expression) IsPattern() bool { return strings.ContainsAny(e.Value, patternSigns) }
+
 // Parse reads expressions. Where one does not parse, swarmkit applies none of them
 // (manager/scheduler.ConstraintFilter.SetTask), and neither does this.
 func Parse(texts []string) ([]Expression, error) {

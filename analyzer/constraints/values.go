@@ -78,7 +78,7 @@ func meanSame(k kind, a, b string) bool {
 
 // patternOf reads a value as people do who expect globs or regular expressions; of any other, nothing matches.
 func patternOf(value string) func(string) bool {
-	if !strings.ContainsAny(value, `*?[]()+|^$\`) {
+	if !strings.ContainsAny(value, patternSigns) {
 		return func(string) bool { return false }
 	}
 	regular, err := regexp.Compile(`(?i)^(?:` + value + `)$`)

@@ -79,7 +79,7 @@ func (s *subject) label(g *group, f constraints.Finding) []proposal {
 			prefix, key = p, key[len(p):]
 		}
 	}
-	if isPattern := strings.ContainsAny(f.Value, `*?[]()|^$\`); prefix == "" || !f.Equal || isPattern {
+	if prefix == "" || !f.Equal || f.IsPattern() {
 		return nil
 	}
 	rows := slices.Clone(g.rows)

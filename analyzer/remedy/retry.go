@@ -42,6 +42,7 @@ func (s *subject) force() []proposal {
 	return []proposal{{
 		commands: []command{{serviceUpdate, []string{"--force"}, s.service.Spec.Annotations.Name}},
 		change:   func(d *Draft) { d.Update(id, func(spec *api.ServiceSpec) { spec.Task.ForceUpdate++ }) },
+		note:     "every task of the service is made anew, those that run well too",
 	}}
 }
 

@@ -63,7 +63,7 @@ stage_oracle() {
 	local status=0 race=("${race[@]}")
 	[ -z "${ORACLE_PAIRS:-}" ] || race=()
 	GOGC=400 go_test -count=1 -timeout 60m -run "$oracle" ./analyzer/oracle || status=$?
-	grep '^oracle: ' "$log" | tail -n 1
+	note "$(grep '^oracle: ' "$log" | tail -n 1)"
 	return $status
 }
 
