@@ -43,7 +43,7 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 		}
 		held = append(held, portName(port)+" is held by "+portHolders(w, tasks))
 		isOwn := func(t *api.Task) bool { return t.ServiceID == w.Task().ServiceID }
-		if slices.ContainsFunc(tasks, isOwn) && isStartFirst(w.Service) {
+		if slices.ContainsFunc(tasks, isOwn) && IsStartFirst(w.Service) {
 			evidence.Hint = "the holder is the service's own old task, which stops only after the new one runs (update order start-first)"
 			held[len(held)-1] += "; " + evidence.Hint
 		}
@@ -76,10 +76,6 @@ func portHolders(w *Waiting, tasks []*api.Task) string {
 		each = append(each, fmt.Sprintf("%s on %s%s", name, list(nodes[name]), late[name]))
 	}
 	return strings.Join(each[:min(len(each), most)], " and ")
-}
-
-func isStartFirst(s *api.Service) bool {
-	return s != nil && s.Spec.Update != nil && s.Spec.Update.Order == api.UpdateConfig_START_FIRST
 }
 
 func portName(p *api.PortConfig) string {

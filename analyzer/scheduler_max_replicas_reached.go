@@ -48,7 +48,7 @@ func whyRoomIsNotEnough(w *Waiting) string {
 	if free := without(w.Eligible, filters.MaxReplicas); len(free) > 0 {
 		return fmt.Sprintf("on %s, which has room by that limit, other filters refuse it", list(namesOf(free, func(*filters.Node) bool { return true })))
 	}
-	if isStartFirst(w.Service) {
+	if IsStartFirst(w.Service) {
 		return "with update order start-first the new tasks need room beside the old ones"
 	}
 	return "tasks of an older spec still take the room"

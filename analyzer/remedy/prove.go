@@ -92,7 +92,7 @@ func (t *trial) replaces(ctx context.Context, r *analyzer.Remedy, draft *Draft, 
 	if !isJob(s) {
 		r.Restarts += len(replaced)
 		raise(r, analyzer.Restarts)
-		if len(replaced) <= atOnce(s) && !isStartFirst(s) {
+		if len(replaced) == analyzer.Parallelism(s, len(replaced)) && !analyzer.IsStartFirst(s) {
 			raise(r, analyzer.Outage)
 		}
 	}
@@ -111,8 +111,8 @@ func (t *trial) replaces(ctx context.Context, r *analyzer.Remedy, draft *Draft, 
 	if lost > 0 {
 		raise(r, analyzer.Outage)
 		r.Note = join(r.Note, fmt.Sprintf("after the update %d of its tasks that run now would have no place", lost))
-	} else if isStartFirst(s) {
-		if lost, err = unplaced(ctx, outcome, draft.Waiting, anew[:min(len(anew), atOnce(s))], nil); lost > 0 {
+	} else if analyzer.IsStartFirst(s) {
+		if lost, err = unplaced(ctx, outcome, draft.Waiting, anew[:analyzer.Parallelism(s, len(anew))], nil); lost > 0 {
 			r.Note = join(r.Note, "there is no room for a new task beside the old ones, as update order start-first needs: the update would wait")
 		}
 	}
@@ -173,7 +173,7 @@ func (t *trial) moves(r *analyzer.Remedy, moves []Move) {
 				running++
 			}
 		}
-		if running <= len(moves) && !isStartFirst(t.state.Service(m.Task.ServiceID)) {
+		if running <= len(moves) && !analyzer.IsStartFirst(t.state.Service(m.Task.ServiceID)) {
 			raise(r, analyzer.Outage)
 		}
 		t.leaves(r, m.Task, m.From)
@@ -203,21 +203,6 @@ var risks = []analyzer.Risk{analyzer.NoRisk, analyzer.Restarts, analyzer.Outage,
 // raise makes the risk of a remedy at least this one.
 func raise(r *analyzer.Remedy, to analyzer.Risk) {
 	r.Risk = risks[max(slices.Index(risks, r.Risk), slices.Index(risks, to))]
-}
-
-// atOnce is how many tasks the service's update replaces at a time; one where nothing is set.
-func atOnce(s *api.Service) int {
-	if s == nil || s.Spec.Update == nil {
-		return 1
-	}
-	if s.Spec.Update.Parallelism == 0 {
-		return int(^uint(0) >> 1)
-	}
-	return int(s.Spec.Update.Parallelism)
-}
-
-func isStartFirst(s *api.Service) bool {
-	return s != nil && s.Spec.Update != nil && s.Spec.Update.Order == api.UpdateConfig_START_FIRST
 }
 
 func nodeNames(cluster *filters.Cluster, ids map[string]bool) []string {

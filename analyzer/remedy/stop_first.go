@@ -5,6 +5,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
@@ -12,7 +13,7 @@ import (
 // forced: the scheduler looks at waiting tasks of a former version of the spec no more
 // (manager/scheduler.Scheduler.noSuitableNode), and a change of the update's order alone makes no new ones.
 func (s *subject) stopFirst() []proposal {
-	if !isStartFirst(s.service) || s.former || !slices.ContainsFunc(s.groups, func(g *group) bool {
+	if !analyzer.IsStartFirst(s.service) || s.former || !slices.ContainsFunc(s.groups, func(g *group) bool {
 		return g.failsOnly(filters.Resources, filters.HostPort, filters.MaxReplicas, filters.Volumes)
 	}) {
 		return nil

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
 )
 
 // mostSteps bounds how far an update is followed.
@@ -17,8 +19,8 @@ func (r *rehearsal) roll(ctx context.Context, p plan) (*Update, error) {
 	if len(p.turns) == 0 {
 		return nil, nil
 	}
-	startFirst := isStartFirst(p.service)
-	u := &Update{Order: "stop-first", Parallelism: parallelism(p.service, len(p.turns)), Replaces: len(p.turns)}
+	startFirst := analyzer.IsStartFirst(p.service)
+	u := &Update{Order: "stop-first", Parallelism: analyzer.Parallelism(p.service, len(p.turns)), Replaces: len(p.turns)}
 	if startFirst {
 		u.Order = "start-first"
 	}
@@ -70,21 +72,4 @@ func freshOf(turns []turn) []*api.Task {
 		tasks[i] = t.fresh
 	}
 	return tasks
-}
-
-// parallelism is how many slots the update works on at once; all where it is 0, one where nothing is set
-// (api/defaults.Service).
-func parallelism(s *api.Service, slots int) int {
-	switch u := s.Spec.Update; {
-	case u == nil:
-		return 1
-	case u.Parallelism == 0:
-		return slots
-	default:
-		return int(min(u.Parallelism, uint64(slots)))
-	}
-}
-
-func isStartFirst(s *api.Service) bool {
-	return s.Spec.Update != nil && s.Spec.Update.Order == api.UpdateConfig_START_FIRST
 }
