@@ -9,6 +9,9 @@ import (
 
 // remedies writes the first remedy, or with wide all of them: the command, and what it was seen to do in a copy.
 func (r *reporter) remedies(d *analyzer.Diagnosis) {
+	if d.Remedies != nil && len(d.Remedies) == 0 && len(d.Nodes) > 0 {
+		r.field("remedy", "none is known that would place it; what can be done: swarmdiag causes "+d.Cause)
+	}
 	shown := d.Remedies
 	if !r.wide {
 		shown = shown[:min(len(shown), 1)]
@@ -19,7 +22,7 @@ func (r *reporter) remedies(d *analyzer.Diagnosis) {
 			where = fmt.Sprintf("  (on %s)", remedy.At)
 		}
 		r.field("remedy", "$ "+remedy.Command+where)
-		r.field("", effect(remedy))
+		r.field("", effect(remedy, d.Tasks))
 		if c := remedy.Compose; c != nil {
 			r.field("", fmt.Sprintf("in the stack's file: %s: %s", c.Path, c.Value))
 		}
@@ -30,11 +33,14 @@ func (r *reporter) remedies(d *analyzer.Diagnosis) {
 	}
 }
 
-// effect tells what a remedy does.
-func effect(r analyzer.Remedy) string {
+// effect tells what a remedy does for so many waiting tasks.
+func effect(r analyzer.Remedy, waiting int) string {
 	var parts []string
 	if r.Verified {
 		placed := fmt.Sprintf("proven on a copy: places %d", r.Places)
+		if waiting > r.Places {
+			placed += fmt.Sprintf(" of %d", waiting)
+		}
 		if len(r.On) > 0 {
 			placed += " on "
 			if r.Places < len(r.On) {
