@@ -102,7 +102,6 @@ func TestTryOnADumpWithoutTasksSaysWhatItLacks(t *testing.T) {
 }
 
 func TestTriesOwnOptionsDoNotStandInTheWayOfARollback(t *testing.T) {
-	t.Parallel()
 	status, stdout, stderr := swarmdiag(t, "try", "--from", "testdata/cases/update-paused", "service", "update", "--rollback", "web")
 	if status != 0 || !strings.Contains(stdout, "Every task would be placed.") {
 		t.Errorf("status %d\n%s%s", status, stdout, stderr)

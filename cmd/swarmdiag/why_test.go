@@ -111,7 +111,6 @@ func TestTheDemoKeepsItsSocketsWhereTheirPathsFit(t *testing.T) {
 }
 
 func TestADumpWithoutNodesStillGivesDockersWord(t *testing.T) {
-	t.Parallel()
 	var files []string
 	for _, name := range []string{"services.json", "tasks.json"} {
 		text, err := os.ReadFile(filepath.Join("testdata/cases/memory-fragmented", name))
