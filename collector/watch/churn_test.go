@@ -18,7 +18,7 @@ import (
 // says, and on the way no object ever becomes an older version of itself.
 func TestAfterRandomChangesTheStoreEqualsAFreshListing(t *testing.T) {
 	const changes, each = 120, 30
-	m := startManager(t, nil)
+	m := startApart(t)
 	control := m.control(t)
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)

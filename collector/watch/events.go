@@ -79,7 +79,7 @@ func (s *stream) handOn(ctx context.Context, watch api.Watch_WatchClient) error 
 // apply brings the events of one message, which are one transaction of the managers, into the store. An event that is
 // older than what is held is passed over: events wait while a listing is taken, and this manager may lag behind the
 // leader, who answers listings. For the same reasons an object that the listing lacks, because it was removed, can come
-// back until its remaining events are through; the last of them removes it.
+// back until its remaining events are through, but never older than it was; the last of them removes it.
 func (r *reading) apply(events []*api.WatchMessage_Event) error {
 	state := r.store.Snapshot()
 	var put, removed []any
@@ -89,7 +89,8 @@ func (r *reading) apply(events []*api.WatchMessage_Event) error {
 		case object == nil:
 		case event.Action == api.WatchActionKindRemove:
 			removed = append(removed, object)
-		case version(object) >= heldVersion(state, object):
+			delete(r.dropped, object.GetID())
+		case version(object) >= max(heldVersion(state, object), r.dropped[object.GetID()]):
 			if node, is := object.(*api.Node); is {
 				keepStanding(state, node)
 			}

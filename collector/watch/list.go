@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -68,7 +69,29 @@ func (r *reading) list(ctx context.Context) error {
 	default:
 		add(listing, volumes.Volumes)
 	}
-	return listing.Replace()
+	before := r.store.Snapshot()
+	if err := listing.Replace(); err != nil {
+		return err
+	}
+	after := r.store.Snapshot()
+	noteDropped(r.dropped, before.Nodes(), after.Node)
+	noteDropped(r.dropped, before.Services(), after.Service)
+	noteDropped(r.dropped, before.Tasks(), after.Task)
+	noteDropped(r.dropped, before.Networks(), after.Network)
+	noteDropped(r.dropped, before.Volumes(), after.Volume)
+	return nil
+}
+
+// noteDropped notes the versions, by id, of objects that were there before and are not after.
+func noteDropped[T any, P interface {
+	*T
+	api.StoreObject
+}](versions map[string]uint64, before iter.Seq[*T], after func(id string) *T) {
+	for object := range before {
+		if id := P(object).GetID(); after(id) == nil {
+			versions[id] = version(P(object))
+		}
+	}
 }
 
 // within bounds one call.

@@ -67,6 +67,27 @@ func TestARemovedObjectIsGone(t *testing.T) {
 	at.wait(t, "the task is gone", func(s *collector.State) bool { return s.Task("t") == nil })
 }
 
+func TestWhatAListingLacksDoesNotComeBackOlderThanItWas(t *testing.T) {
+	t.Parallel()
+	var gone atomic.Bool
+	f := &fake{listTasks: func() []*api.Task {
+		if gone.Load() {
+			return nil
+		}
+		return []*api.Task{task("t", 10, api.TaskStateAssigned)}
+	}}
+	source := f.serve(t)
+	source.relist = 20 * time.Millisecond
+	at := follow(t, source)
+	at.waitLive(t)
+	gone.Store(true)
+	at.wait(t, "a listing lacks the task", func(s *collector.State) bool { return s.Task("t") == nil })
+	f.send(t, event(updated, task("t", 9, api.TaskStateNew)), event(created, task("marker", 1, api.TaskStateNew)))
+	if state := at.wait(t, "the marker came", func(s *collector.State) bool { return s.Task("marker") != nil }); state.Task("t") != nil {
+		t.Errorf("the task came back with version %d", version(state.Task("t")))
+	}
+}
+
 func TestEveryKindOfObjectIsFollowed(t *testing.T) {
 	t.Parallel()
 	f := &fake{}

@@ -55,7 +55,7 @@ func (s *Source) follow(ctx context.Context, store *collector.Store, live func()
 	}
 	defer conn.Close()
 
-	r := &reading{Source: s, control: api.NewControlClient(conn), store: store}
+	r := &reading{Source: s, control: api.NewControlClient(conn), store: store, dropped: map[string]uint64{}}
 	about, err := r.about(ctx)
 	if err != nil {
 		return err
@@ -80,6 +80,8 @@ type reading struct {
 	*Source
 	control api.ControlClient
 	store   *collector.Store
+	// dropped are the versions, by id, of objects that a listing lacked and whose removal is still to be told.
+	dropped map[string]uint64
 }
 
 func (r *reading) keepUp(ctx context.Context, events *stream) error {

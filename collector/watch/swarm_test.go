@@ -24,6 +24,10 @@ import (
 
 func TestMain(m *testing.M) {
 	logrus.SetOutput(io.Discard) // swarmkit and gRPC tell every step of theirs
+	if dir := os.Getenv(apart); dir != "" {
+		runApart(dir)
+		return
+	}
 	m.Run()
 }
 
@@ -40,18 +44,21 @@ type manager struct {
 // startManager runs a manager until the test ends; change may alter its configuration.
 func startManager(t *testing.T, change func(*node.Config)) *manager {
 	t.Helper()
-	dir := shortDir(t)
-	m := &manager{socket: filepath.Join(dir, "swarm", "control.sock")}
-	m.config = node.Config{
-		Hostname: "manager", StateDir: filepath.Join(dir, "state"), ListenControlAPI: m.socket, ListenRemoteAPI: "127.0.0.1:0",
-		Executor: pretend{}, NetworkProvider: networkallocator.InertProvider{}, ElectionTick: 3, HeartbeatTick: 1,
-	}
+	m := &manager{config: configIn(shortDir(t))}
+	m.socket = m.config.ListenControlAPI
 	if change != nil {
 		change(&m.config)
 	}
 	m.start(t)
 	t.Cleanup(func() { m.stop(t) })
 	return m
+}
+
+func configIn(dir string) node.Config {
+	return node.Config{
+		Hostname: "manager", StateDir: filepath.Join(dir, "state"), ListenControlAPI: filepath.Join(dir, "swarm", "control.sock"),
+		ListenRemoteAPI: "127.0.0.1:0", Executor: pretend{}, NetworkProvider: networkallocator.InertProvider{}, ElectionTick: 3, HeartbeatTick: 1,
+	}
 }
 
 // start runs the manager, again if it was stopped, from what it has on disk.
