@@ -27,9 +27,9 @@ type Waiting struct {
 	// Reasons are why no node takes the tasks: the first is the cause. None where a node would take them.
 	Reasons []filters.Reason
 
-	key     string // of its matrix in the pass
-	rule    *Rule  // of the first reason; nil without one
+	rule    *Rule // of the first reason; nil without one
 	finding Finding
+	also    []Also      // once it is asked for
 	groups  []NodeGroup // of the rows, once they are asked for
 }
 

@@ -50,15 +50,16 @@ func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Ch
 	p.markPorts(state, changes, nodes)
 	renewed := &Pass{
 		State: state, Cluster: p.Cluster, Now: now, patience: p.patience,
-		result: emptyResult(), ends: p.ends, rows: p.rows, nodesChanged: len(changes.Nodes) > 0,
+		result: emptyResult(), ends: p.ends, rows: p.rows,
 	}
 	if len(nodes) > 0 || changes.Volumes {
 		renewed.Cluster = p.Cluster.Renew(state, nodes, func(*api.Task) bool { return false })
 	}
+	renewed.differ = differences(p.Cluster, renewed.Cluster, nodes, changes.Nodes)
 	for id := range nodes {
 		renewed.renewEnds(id)
 	}
-	renewed.renewServices(p.Services, changes)
+	renewed.renewServices(p.Services, p.Cluster, changes)
 	return renewed
 }
 
@@ -85,18 +86,22 @@ func (p *Pass) renewEnds(nodeID string) {
 	}
 }
 
-// renewServices follows those anew that changed, or that hang on a node that did: global services, and what has a task
-// there.
-func (p *Pass) renewServices(before []*Followed, changes collector.Changes) {
+// renewServices follows those anew that changed, or that hang on a node that did.
+func (p *Pass) renewServices(before []*Followed, old *filters.Cluster, changes collector.Changes) {
 	dirty := maps.Clone(changes.Services)
+	var nodes []string
 	for id := range changes.Nodes {
+		nodes = append(nodes, id)
+		if p.differ[id]&Standing == 0 {
+			continue
+		}
 		for t := range p.State.TasksOn(id) {
 			dirty[t.ServiceID] = true
 		}
 	}
 	same := map[string]*Followed{}
 	for _, f := range before {
-		if id := f.Service.ID; !dirty[id] && !(len(changes.Nodes) > 0 && isGlobal(f.Service)) {
+		if id := f.Service.ID; !dirty[id] && !(isGlobal(f.Service) && p.concerns(f, old, nodes)) {
 			same[id] = f
 		}
 	}
@@ -108,6 +113,17 @@ func (p *Pass) renewServices(before []*Followed, changes collector.Changes) {
 		}
 		p.Services = append(p.Services, f.again())
 	}
+}
+
+// concerns tells whether a global service has to do with one of the nodes otherwise than before.
+func (p *Pass) concerns(f *Followed, old *filters.Cluster, nodes []string) bool {
+	return slices.ContainsFunc(nodes, func(id string) bool {
+		before, now := old.Node(id), p.Cluster.Node(id)
+		if before == nil || now == nil || p.differ[id]&Standing != 0 || len(f.Stuck) > 0 {
+			return true
+		}
+		return filters.RunsGlobal(f.Service, before.Node) != filters.RunsGlobal(f.Service, now.Node)
+	})
 }
 
 // again returns the service as it was before a pass told what is stuck there.
@@ -123,73 +139,4 @@ func (f *Followed) again() *Followed {
 		fresh.Stuck[i] = &entry
 	}
 	return &fresh
-}
-
-// judged is the matrix of a task.
-type judged struct {
-	task *api.Task
-	rows []filters.Row
-	used bool // in this pass
-	// waiting is what came of it.
-	waiting *Waiting
-
-	// finding is what the rule found out about that task of that service, where that hangs on the nodes alone.
-	finding *Finding
-	rule    *Rule
-	service *api.Service
-}
-
-// judge returns the matrix of a task, of which only the rows of nodes that changed are made anew.
-func (p *Pass) judge(key string, t *api.Task) []filters.Row {
-	known := p.rows[key]
-	if known == nil || known.task != t || len(filters.ClusterMounts(t)) > 0 {
-		known = &judged{task: t}
-		p.rows[key] = known
-	}
-	known.rows, known.used = p.Cluster.Rejudge(t, known.rows), true
-	return known.rows
-}
-
-// same returns what came of the matrix in the pass before, where all is as it was then; else nil. What tasks that are about
-// to end make of it changes with the time.
-func (p *Pass) same(w *Waiting) *Waiting {
-	known := p.rows[w.key]
-	if known == nil || known.waiting == nil || p.nodesChanged || len(p.ends) > 0 {
-		return nil
-	}
-	old := known.waiting
-	if old.Service != w.Service || old.Replicas != w.Replicas || !slices.Equal(old.Tasks, w.Tasks) || !sameRows(old.Rows, w.Rows) {
-		return nil
-	}
-	again := *old
-	again.Pass = p
-	return &again
-}
-
-func sameRows(a, b []filters.Row) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
-}
-
-// explained asks the rule of the first reason, unless it has told and none of what it reads has changed.
-func (p *Pass) explained(w *Waiting) Finding {
-	known := p.rows[w.key]
-	if known != nil && known.finding != nil && known.rule == w.rule && known.service == w.Service && !p.nodesChanged {
-		return *known.finding
-	}
-	finding := w.rule.Explain(w, w.Reasons[0])
-	if known != nil {
-		known.rule, known.service, known.finding = w.rule, w.Service, nil
-		if w.rule.OfNodes {
-			known.finding = &finding
-		}
-	}
-	return finding
-}
-
-// forget drops the matrices that this pass did not ask for.
-func (p *Pass) forget() {
-	maps.DeleteFunc(p.rows, func(_ string, known *judged) bool { return !known.used })
-	for _, known := range p.rows {
-		known.used = false
-	}
 }

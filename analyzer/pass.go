@@ -25,8 +25,8 @@ type Pass struct {
 	ends map[string][]*api.Task
 	// rows are the matrices of what waits, by service, version of its spec and node.
 	rows map[string]*judged
-	// nodesChanged tells that a node is another one than in the pass before, not only its tasks.
-	nodesChanged bool
+	// differ tells in what the nodes that changed since the pass before are others, by id.
+	differ map[string]Reads
 	// afterStops is the cluster without the tasks that are stopping, afterEnds without all that will end by themselves;
 	// nil until they are asked for.
 	afterStops, afterEnds *filters.Cluster

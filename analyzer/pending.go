@@ -44,19 +44,15 @@ func (p *Pass) explainPending(f *Followed) {
 
 // await judges pending tasks that are equal in all that filters look at.
 func (p *Pass) await(f *Followed, key string, stuck []*Stuck) *Waiting {
-	w := &Waiting{Pass: p, Service: f.Service, Replicas: f.Wanted, key: key}
+	w := &Waiting{Pass: p, Service: f.Service, Replicas: f.Wanted}
 	for _, entry := range stuck {
 		w.Tasks = append(w.Tasks, entry.Task)
 	}
 	slices.SortFunc(w.Tasks, compareAge)
-	w.Rows = p.judge(key, w.Task())
-	if again := p.same(w); again != nil {
-		w = again
-	} else {
-		w.decide()
-		w.explain()
-	}
-	p.rows[key].waiting = w
+	known := p.judge(key, w.Task())
+	w.Rows = known.rows
+	w.follow(known.waiting)
+	known.waiting = w
 	return w
 }
 
@@ -122,8 +118,21 @@ func compareNearest(a, b *Waiting) int {
 func (w *Waiting) explain() {
 	if len(w.Reasons) > 0 {
 		w.rule = ruleFor(w.Reasons[0])
-		w.finding = w.Pass.explained(w)
+		w.finding = w.rule.Explain(w, w.Reasons[0])
 	}
+}
+
+// further is what the rules of the other reasons say.
+func (w *Waiting) further() []Also {
+	if w.also == nil {
+		w.also = []Also{}
+		for _, reason := range w.Reasons[min(1, len(w.Reasons)):] {
+			rule := ruleFor(reason)
+			finding := rule.Explain(w, reason)
+			w.also = append(w.also, Also{Cause: rule.Cause, Shape: finding.Shape, Evidence: finding.Evidence})
+		}
+	}
+	return w.also
 }
 
 // explainAlike reports one diagnosis; the evidence is that of the node that comes closest.
@@ -145,11 +154,7 @@ func (p *Pass) explainAlike(f *Followed, alike []*Waiting, stuck []*Stuck) {
 		}
 		d.Nodes = w.nodeGroups(rows)
 		d.Nearest = nearest(w)
-		for _, reason := range w.Reasons[1:] {
-			r := ruleFor(reason)
-			also := r.Explain(w, reason)
-			d.Also = append(d.Also, Also{Cause: r.Cause, Shape: also.Shape, Evidence: also.Evidence})
-		}
+		d.Also = append(d.Also, w.further()...)
 	})
 }
 

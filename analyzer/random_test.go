@@ -191,9 +191,11 @@ func drawSpec(t *rapid.T) api.TaskSpec {
 		Runtime: &api.TaskSpec_Container{Container: &api.ContainerSpec{Image: "demo"}},
 		Restart: &api.RestartPolicy{Condition: pick(t, "restart", api.RestartOnAny, api.RestartOnFailure, api.RestartOnNone)},
 		Placement: &api.Placement{
-			Constraints: pick(t, "constraints", nil, []string{"node.labels.env==prod"}, []string{"env==prod"}, []string{"what"}),
+			Constraints: pick(t, "constraints", nil, []string{"node.labels.env==prod"}, []string{"node.labels.env==prod", "engine.labels.disk==ssd"}, []string{"env==prod"}, []string{"what"}),
 			MaxReplicas: pick[uint64](t, "max replicas", 0, 0, 1),
+			Platforms:   pick(t, "platforms", nil, nil, []*api.Platform{{OS: "linux", Architecture: "arm64"}}),
 		},
+		LogDriver: pick(t, "log driver", nil, nil, &api.Driver{Name: "splunk"}),
 	}
 	if rapid.Bool().Draw(t, "reserves") {
 		spec.Resources = &api.ResourceRequirements{Reservations: &api.Resources{

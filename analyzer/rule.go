@@ -23,8 +23,8 @@ type Rule struct {
 	Rejects func(filters.Reason) bool
 	// Explain finds out about the reason; it goes with Rejects.
 	Explain func(*Waiting, filters.Reason) Finding
-	// OfNodes tells that Explain reads the nodes and the task, and nothing of what other tasks hold.
-	OfNodes bool
+	// Reads is what Explain and Why go by, besides the first of the waiting tasks and its service; it goes with Rejects.
+	Reads Reads
 	// Why says in the matrix what a group of nodes that refuse alike lacks; it goes with Rejects.
 	Why func(*Waiting, filters.Reason, []filters.Row) []string
 	// Check looks at everything and reports what it finds; nil for rules with Rejects.

@@ -21,6 +21,7 @@ Activate the volume (docker volume update --availability active), wait for its d
 or make the cluster volume the last mount of the service.`,
 	Infers:  []string{"volumes"},
 	Rejects: rejectedBy(filters.Volumes),
+	Reads:   everything,
 	Explain: explainVolumes,
 	Why:     whyVolumes,
 })

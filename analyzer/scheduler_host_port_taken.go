@@ -22,6 +22,7 @@ service holds it until the new one runs, which then never happens.
 
 Publish another port, remove or move the holder, or use update order stop-first.`,
 	Rejects: rejectedBy(filters.HostPort),
+	Reads:   Holdings,
 	Explain: explainHostPort,
 	Why:     whyHostPort,
 })

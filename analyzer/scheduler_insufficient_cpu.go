@@ -13,6 +13,7 @@ sum, but not on one node that passes the other filters.
 
 Lower the reservation (docker service update --reserve-cpu), free cores by moving or scaling down what holds them, or add a node.`,
 	Rejects: rejectedBy(filters.Resources, filters.CPU),
+	Reads:   Holdings,
 	Explain: explainResource,
 	Why:     whyResource,
 })

@@ -13,6 +13,7 @@ fragmented: they are free in sum, but not on one node that passes the other filt
 
 Advertise the kind (node-generic-resources in daemon.json, then restart the engine), ask for fewer, or free what holds them.`,
 	Rejects: rejectedBy(filters.Resources, filters.GenericPrefix),
+	Reads:   Holdings,
 	Explain: explainResource,
 	Why:     whyResource,
 })

@@ -13,6 +13,7 @@ on one node that passes the other filters.
 
 Lower the reservation (docker service update --reserve-memory), free memory by moving or scaling down what holds it, or add a node.`,
 	Rejects: rejectedBy(filters.Resources, filters.Memory),
+	Reads:   Holdings,
 	Explain: explainResource,
 	Why:     whyResource,
 })

@@ -16,6 +16,7 @@ than an update with start-first needs meanwhile.
 
 Raise the limit, lower the replicas, make another node eligible, or use update order stop-first.`,
 	Rejects: rejectedBy(filters.MaxReplicas),
+	Reads:   Holdings | Waiters,
 	Explain: explainMaxReplicas,
 	Why:     whyMaxReplicas,
 })

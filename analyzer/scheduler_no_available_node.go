@@ -19,6 +19,7 @@ the eyes of the managers. Docker counts them as "not available for new tasks" an
 
 Bring the node back (docker node update --availability active, or start its engine), or let another node match.`,
 	Rejects: rejectedBy(filters.Ready),
+	Reads:   Keys | Standing | Waiters,
 	Explain: explainNotReady,
 	Why:     whyNotReady,
 })

@@ -23,7 +23,7 @@ are no patterns. node.labels are set with docker node update --label-add, engine
 Correct the constraint (docker service update --constraint-rm OLD --constraint-add NEW), or give a node the label it asks for. What
 each constraint matches, and the nearest that does match nodes, is in the evidence.`,
 	Rejects: rejectedBy(filters.Constraints),
-	OfNodes: true,
+	Reads:   Keys,
 	Explain: explainConstraints,
 	Why:     whyConstraints,
 })

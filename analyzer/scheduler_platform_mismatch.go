@@ -19,7 +19,7 @@ the constraints leave has one of these.
 Use an image that is built for the nodes' platform, or add a node of the image's. If the registry's list is wrong, create the service
 anew with --no-resolve-image, which pins no platform; an update with that flag keeps the platforms it has.`,
 	Rejects: rejectedBy(filters.Platform),
-	OfNodes: true,
+	Reads:   Platforms,
 	Explain: explainPlatform,
 	Why:     whyPlatform,
 })

@@ -21,7 +21,7 @@ within about twenty seconds.
 Install or enable the plugin on the nodes named. If it is a legacy volume plugin that is installed already, run docker volume ls
 there once. Otherwise correct the driver's name.`,
 	Rejects: rejectedBy(filters.Plugins),
-	OfNodes: true,
+	Reads:   Plugins,
 	Explain: explainPlugins,
 	Why:     whyPlugins,
 })

@@ -189,3 +189,6 @@ func (n *Node) Ref() string {
 	}
 	return n.ID
 }
+
+// HoldsLike tells whether the tasks on the node hold what those on another one do, in all that is judged and explained.
+func (n *Node) HoldsLike(other *Node) bool { return sameHoldings(n.Tasks, other.Tasks) }
