@@ -52,20 +52,34 @@ func (f Found) named() string {
 	return names
 }
 
-// found groups nodes by what they have for a key, those that have nothing last.
+// found groups nodes, which come by name, by what they have for a key: those that have nothing last.
 func (h constraintHelp) found(key constraints.Key, nodes []*api.Node) []Found {
 	if !key.Known() {
 		return nil
 	}
-	values := map[string][]string{}
+	values := map[string]*Found{}
 	for _, n := range nodes {
-		values[key.Value(n)] = append(values[key.Value(n)], h.name(n))
+		value := key.Value(n)
+		f := values[value]
+		if f == nil {
+			f = &Found{Value: value}
+			values[value] = f
+		}
+		f.Count++
+		if f.Count <= most {
+			f.Nodes = append(f.Nodes, h.name(n))
+		}
 	}
 	without := values[""]
 	delete(values, "")
-	found := foundIn(values)
-	if len(without) > 0 {
-		found = append(found[:min(len(found), most-1)], foundIn(map[string][]string{notSet: without})...)
+	var found []Found
+	for _, f := range values {
+		found = append(found, *f)
+	}
+	found = commonest(found)
+	if without != nil {
+		without.Value = notSet
+		found = append(found[:min(len(found), most-1)], *without)
 	}
 	return found
 }

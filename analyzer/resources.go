@@ -228,6 +228,11 @@ func foundIn(nodes map[string][]string) []Found {
 		slices.Sort(names)
 		found = append(found, Found{Value: value, Nodes: names[:min(len(names), most)], Count: len(names)})
 	}
+	return commonest(found)
+}
+
+// commonest puts the values that most nodes have first, and leaves out what is too much to tell.
+func commonest(found []Found) []Found {
 	slices.SortFunc(found, func(a, b Found) int {
 		if a.Count != b.Count {
 			return b.Count - a.Count

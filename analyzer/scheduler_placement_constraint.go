@@ -68,15 +68,14 @@ func whyConstraints(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 	if err != nil {
 		return nil
 	}
-	h := constraintHelp{w: w}
+	byName := func(a, b filters.Row) int { return strings.Compare(a.Node.Name, b.Node.Name) }
+	if !slices.IsSortedFunc(rows, byName) { // those of a global service come by their distance
+		rows = slices.SortedFunc(slices.Values(rows), byName)
+	}
+	h, nodes := constraintHelp{w: w}, nodesOf(rows)
 	var why []string
 	for _, e := range expressions {
-		var fail []*api.Node
-		for _, row := range rows {
-			if !e.Matches(row.Node.Node) {
-				fail = append(fail, row.Node.Node)
-			}
-		}
+		fail := e.Failing(nodes)
 		switch {
 		case len(fail) == 0:
 		case e.Key.Known():

@@ -32,13 +32,14 @@ type Finding struct {
 // Explain holds the expressions against the nodes, one by one and together.
 func Explain(expressions []Expression, nodes []*api.Node) Explanation {
 	x := Explanation{Contradictions: contradictions(expressions, most)}
+	t := tableOf(nodes)
 	fails := make([][]bool, len(expressions)) // by expression and node
 	failing := make([]int, len(nodes))
 	for i, e := range expressions {
 		fails[i] = make([]bool, len(nodes))
-		finding := Finding{Expression: e}
+		finding, matches := Finding{Expression: e}, t.matches(e)
 		for j, n := range nodes {
-			if e.Matches(n) {
+			if matches[j] {
 				finding.Matches = append(finding.Matches, n)
 				continue
 			}
@@ -56,7 +57,7 @@ func Explain(expressions []Expression, nodes []*api.Node) Explanation {
 	if len(x.Matches) == 0 && len(nodes) > 0 {
 		x.exclude(fails)
 		x.approach(nodes, fails, failing)
-		x.suggest(nodes, fails, failing)
+		x.suggest(t, fails, failing)
 	}
 	return x
 }
@@ -103,18 +104,12 @@ func (x *Explanation) approach(nodes []*api.Node, fails [][]bool, failing []int)
 
 // suggest looks for what was meant. An expression that matches nodes is hardly mistyped: of it only the same label in
 // another case or of the other kind, where that makes nodes match all expressions.
-func (x *Explanation) suggest(nodes []*api.Node, fails [][]bool, failing []int) {
-	labels, place := labelsOf(nodes), make(map[*api.Node]int, len(nodes))
-	for j, n := range nodes {
-		place[n] = j
-	}
+func (x *Explanation) suggest(t *table, fails [][]bool, failing []int) {
+	labels := labelsOf(t.nodes)
 	for i := range x.Findings {
 		f := &x.Findings[i]
-		others := func(n *api.Node) bool {
-			j := place[n]
-			return failing[j] == 0 || failing[j] == 1 && fails[i][j]
-		}
-		for _, s := range suggest(f.Expression, nodes, labels, others) {
+		others := func(j int) bool { return failing[j] == 0 || failing[j] == 1 && fails[i][j] }
+		for _, s := range suggest(f.Expression, t, labels, others) {
 			if len(f.Matches) == 0 || len(s.All) > 0 && s.Value == f.Value && s.Key.isLike(f.Key) {
 				f.Suggestions = append(f.Suggestions, s)
 			}

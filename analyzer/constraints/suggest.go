@@ -31,21 +31,21 @@ type correction struct {
 }
 
 // suggest returns the corrections of one expression that nodes match, the likeliest first. others tells whether a node
-// satisfies the other expressions.
-func suggest(e Expression, nodes []*api.Node, labels labels, others func(*api.Node) bool) []Suggestion {
+// satisfies the other expressions, by its place.
+func suggest(e Expression, t *table, labels labels, others func(int) bool) []Suggestion {
 	var found []Suggestion
-	for _, c := range corrections(e, nodes, labels) {
+	for _, c := range corrections(e, t, labels) {
 		s := Suggestion{Expression: c.Expression, Because: c.because}
-		for _, n := range nodes {
-			if s.Expression.Matches(n) {
-				s.Matches = append(s.Matches, n)
-				if others(n) {
-					s.All = append(s.All, n)
+		for j, matches := range t.matches(s.Expression) {
+			if matches {
+				s.Matches = append(s.Matches, t.nodes[j])
+				if others(j) {
+					s.All = append(s.All, t.nodes[j])
 				}
 			}
 		}
 		// Another key that excludes no node tells nothing of what != was meant to exclude.
-		excludesNone := !e.Equal && e.Key.Known() && len(s.Matches) == len(nodes)
+		excludesNone := !e.Equal && e.Key.Known() && len(s.Matches) == len(t.nodes)
 		if len(s.Matches) > 0 && !excludesNone {
 			found = append(found, s)
 		}
@@ -62,7 +62,7 @@ type corrected struct {
 
 // corrections combines other keys with other values, the cheapest first. Of != only what can never match is corrected:
 // any other value would match more nodes, and tell nothing.
-func corrections(e Expression, nodes []*api.Node, labels labels) []corrected {
+func corrections(e Expression, t *table, labels labels) []corrected {
 	if !e.Equal && e.Never() == "" {
 		return nil
 	}
@@ -72,7 +72,7 @@ func corrections(e Expression, nodes []*api.Node, labels labels) []corrected {
 		seen[written.Text] = true
 	}
 	for _, key := range append(otherKeys(e.Key, labels), correction{text: e.Key.Text}) {
-		for _, value := range append(otherValues(e, ParseKey(key.text), nodes), correction{text: e.Value}) {
+		for _, value := range append(otherValues(e, ParseKey(key.text), t), correction{text: e.Value}) {
 			with, ok := e.with(key.text, value.text)
 			if !ok || seen[with.Text] {
 				continue

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/moby/swarmkit/v2/api"
-
 	"github.com/swarmdiag/swarmdiag/analyzer/spelling"
 )
 
@@ -32,7 +30,7 @@ var sameValues = map[kind][][]string{
 }
 
 // otherValues are the values that nodes have for the key and that may have been meant.
-func otherValues(e Expression, key Key, nodes []*api.Node) []correction {
+func otherValues(e Expression, key Key, t *table) []correction {
 	taken := e.Key.identifies() && key.identifies() && e.Key.kind != key.kind // for another way to name the node: then it is whole
 	if !key.Known() || taken {
 		return nil
@@ -45,7 +43,7 @@ func otherValues(e Expression, key Key, nodes []*api.Node) []correction {
 	}
 	matchesPattern := patternOf(e.Value)
 	var found []correction
-	for _, value := range valuesOf(key, nodes) {
+	for _, value := range t.values(key) {
 		apart, near := spelling.Near(e.Value, value)
 		switch {
 		case value == "" || strings.EqualFold(value, e.Value):
@@ -58,16 +56,6 @@ func otherValues(e Expression, key Key, nodes []*api.Node) []correction {
 		}
 	}
 	return found
-}
-
-// valuesOf are the values that the nodes have, each once, in order.
-func valuesOf(key Key, nodes []*api.Node) []string {
-	values := make([]string, 0, len(nodes))
-	for _, n := range nodes {
-		values = append(values, key.Value(n))
-	}
-	slices.Sort(values)
-	return slices.Compact(values)
 }
 
 func meanSame(k kind, a, b string) bool {
