@@ -2,7 +2,6 @@ package filters
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/api/genericresource"
@@ -34,18 +33,18 @@ func (r Row) Short(t *api.Task) map[string]float64 {
 	if lacks := reserved.NanoCPUs - free.NanoCPUs; lacks > 0 {
 		short[CPU] = cores(lacks)
 	}
-	if len(reserved.Generic) == 0 {
-		return short
-	}
-	asked := Asked(t)
 	for _, generic := range reserved.Generic {
-		enough, err := genericresource.HasEnough(free.Generic, generic)
-		if err != nil || !enough {
+		if !hasEnough(free, generic) {
 			what := GenericPrefix + genericresource.Kind(generic)
-			short[what] = max(asked[what]-r.Node.Free(what), 0)
+			short[what] = max(amountIn(reserved, what)-r.Node.Free(what), 0)
 		}
 	}
 	return short
+}
+
+func hasEnough(free *api.Resources, generic *api.GenericResource) bool {
+	enough, err := genericresource.HasEnough(free.Generic, generic)
+	return err == nil && enough
 }
 
 // Lacks tells whether the resource is short on the node for the task.
@@ -85,12 +84,11 @@ func (r Row) Shortest(t *api.Task) (what string, share float64) {
 	if lacks := reserved.NanoCPUs - free.NanoCPUs; lacks > 0 {
 		consider(CPU, float64(lacks), float64(reserved.NanoCPUs))
 	}
-	if len(reserved.Generic) > 0 {
-		short, asked := r.Short(t), Asked(t)
-		for resource, lacks := range short {
-			if strings.HasPrefix(resource, GenericPrefix) {
-				consider(resource, lacks, asked[resource])
-			}
+	for _, generic := range reserved.Generic {
+		if !hasEnough(free, generic) {
+			resource := GenericPrefix + genericresource.Kind(generic)
+			asked := amountIn(reserved, resource)
+			consider(resource, max(asked-r.Node.Free(resource), 0), asked)
 		}
 	}
 	return what, share
