@@ -20,8 +20,10 @@ import (
 )
 
 const (
-	// lookPause is the least time between two looks at a state that changes all the time.
-	lookPause = 200 * time.Millisecond
+	// lookPause is the least time between two looks at a state that changes all the time. It is lookShare times as long as
+	// the look took, so that looking costs little of a core in a large cluster, too, and lookPauseMost at most.
+	lookPause, lookPauseMost = 200 * time.Millisecond, 5 * time.Second
+	lookShare                = 250
 	// lookAtLeast is how often the daemon looks where nothing changes, which also proves that it is alive.
 	lookAtLeast = 10 * time.Second
 	// staleAfter is how old a state may be that the daemon speaks from, or three polls where these are rarer; deadAfter is
@@ -172,14 +174,15 @@ func (d *daemon) lastResult() (analyzer.Result, bool) {
 func (d *daemon) loop(ctx context.Context) error {
 	for {
 		changed, elected := d.store.Changed(), d.speaker.Changed()
-		next, err := d.look(time.Now())
+		began := time.Now()
+		next, err := d.look(began)
 		if err != nil {
 			return err
 		}
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(lookPause):
+		case <-time.After(min(max(lookPause, lookShare*time.Since(began)), lookPauseMost)):
 		}
 		timer := time.NewTimer(time.Until(next))
 		select {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"maps"
 	"runtime/debug"
 	"slices"
@@ -21,10 +21,10 @@ import (
 const (
 	// remedyTime bounds an agent's search for the remedies of one diagnosis.
 	remedyTime = 5 * time.Second
-	// remedyPause is the least time between two searches for the same diagnosis, as long as nothing but what is free on the
-	// nodes changes. It is remedyShare times as long as one search for everything took, so that searching costs little of a core.
+	// remedyPause is the least time between two searches for the same diagnosis. After each that repeats another one, none
+	// repeats for remedyShare times as long as it took, so that searching costs little of a core.
 	remedyPause = 30 * time.Second
-	remedyShare = 100
+	remedyShare = 500
 )
 
 // cutShort is told with a diagnosis whose remedies were not searched for to the end.
@@ -78,41 +78,54 @@ func (s searched) addTo(d *analyzer.Diagnosis) {
 	}
 }
 
+// olderThan is told with a diagnosis whose remedies were found before verdicts of nodes changed.
+const olderThan = "remedies: found at %s, before the verdicts of some nodes changed"
+
 // remedies finds those of the speaking agent's diagnoses in the background.
 type remedies struct {
 	log  *logrus.Entry
 	wake chan struct{}
 
-	mu    sync.Mutex // protects what follows
-	state *collector.State
-	open  []analyzer.Diagnosis
-	known map[string]knownRemedies // by the diagnosis's id
+	mu     sync.Mutex // protects what follows
+	state  *collector.State
+	number uint64 // of the state: how many there were
+	open   []analyzer.Diagnosis
+	known  map[string]*knownRemedies // by the diagnosis's id
+	rested time.Time                 // when the next search may repeat one
 }
 
-// knownRemedies are good for one matter, and of the state that they were found in.
+// knownRemedies are good for one fault. They were found where the matrix was this, in the state of that number.
 type knownRemedies struct {
 	searched
-	matter uint64
-	state  *collector.State
-	at     time.Time
-	took   time.Duration
+	fault, matrix uint64
+	number        uint64
+	at            time.Time
+	isOld         bool // the matrix is another one now
 }
 
 func newRemedies(log *logrus.Entry) *remedies {
-	return &remedies{log: log, wake: make(chan struct{}, 1), known: map[string]knownRemedies{}}
+	return &remedies{log: log, wake: make(chan struct{}, 1), known: map[string]*knownRemedies{}}
 }
 
 // want tells what is open now, and forgets the rest.
 func (r *remedies) want(state *collector.State, diagnoses []analyzer.Diagnosis) {
 	r.mu.Lock()
-	r.state, r.open = state, diagnoses
-	open := map[string]uint64{}
-	for i := range diagnoses {
-		open[diagnoses[i].ID] = matterOf(&diagnoses[i])
+	if r.state != state {
+		r.state = state
+		r.number++
 	}
-	maps.DeleteFunc(r.known, func(id string, known knownRemedies) bool {
-		matter, is := open[id]
-		return !is || matter != known.matter
+	r.open = diagnoses
+	open := make(map[string]*analyzer.Diagnosis, len(diagnoses))
+	for i := range diagnoses {
+		open[diagnoses[i].ID] = &diagnoses[i]
+	}
+	maps.DeleteFunc(r.known, func(id string, known *knownRemedies) bool {
+		d := open[id]
+		if d == nil || known.fault != faultOf(d) {
+			return true
+		}
+		known.isOld = known.matrix != matrixOf(d)
+		return false
 	})
 	r.mu.Unlock()
 	select {
@@ -126,8 +139,13 @@ func (r *remedies) add(diagnoses []analyzer.Diagnosis) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i := range diagnoses {
-		if known, is := r.known[diagnoses[i].ID]; is {
-			known.addTo(&diagnoses[i])
+		known, is := r.known[diagnoses[i].ID]
+		if !is {
+			continue
+		}
+		known.addTo(&diagnoses[i])
+		if known.isOld {
+			diagnoses[i].Blind = append(slices.Clone(diagnoses[i].Blind), fmt.Sprintf(olderThan, known.at.UTC().Format(time.RFC3339)))
 		}
 	}
 }
@@ -143,30 +161,44 @@ func (r *remedies) run(ctx context.Context) {
 		case <-r.wake:
 		case <-timer.C:
 		}
-		for state, d := r.next(); d != nil && ctx.Err() == nil; state, d = r.next() {
+		for state, d := r.next(time.Now()); d != nil && ctx.Err() == nil; state, d = r.next(time.Now()) {
 			r.find(ctx, state, d)
 		}
 	}
 }
 
-// next returns a diagnosis whose remedies are not known, or were found in another state and long enough ago; nil where
-// there is none.
-func (r *remedies) next() (*collector.State, *analyzer.Diagnosis) {
+// next returns a diagnosis whose remedies are not known; else, once it is time for that, the one of those found in another
+// state the one that was searched for the longest ago, of those first whose matrix is another one now; nil where there is none.
+func (r *remedies) next(now time.Time) (*collector.State, *analyzer.Diagnosis) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	took := time.Duration(0)
-	for _, known := range r.known {
-		took += known.took
-	}
-	pause := max(remedyPause, remedyShare*took)
 	for i := range r.open {
-		d := &r.open[i]
-		known, is := r.known[d.ID]
-		if !is || known.state != r.state && time.Since(known.at) > pause {
-			return r.state, d
+		if r.known[r.open[i].ID] == nil {
+			return r.state, &r.open[i]
 		}
 	}
-	return nil, nil
+	if now.Before(r.rested) {
+		return nil, nil
+	}
+	var repeat *analyzer.Diagnosis
+	for i := range r.open {
+		d := &r.open[i]
+		known := r.known[d.ID]
+		if known.number == r.number || now.Sub(known.at) < remedyPause {
+			continue
+		}
+		if repeat == nil || known.isBefore(r.known[repeat.ID]) {
+			repeat = d
+		}
+	}
+	return r.state, repeat
+}
+
+func (k *knownRemedies) isBefore(other *knownRemedies) bool {
+	if k.isOld != other.isOld {
+		return k.isOld
+	}
+	return k.at.Before(other.at)
 }
 
 func (r *remedies) find(ctx context.Context, state *collector.State, d *analyzer.Diagnosis) {
@@ -182,26 +214,50 @@ func (r *remedies) find(ctx context.Context, state *collector.State, d *analyzer
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.known[d.ID] = knownRemedies{searched: found, matter: matterOf(d), state: state, at: time.Now(), took: time.Since(began)}
+	now := time.Now()
+	if r.known[d.ID] != nil {
+		r.rested = now.Add(remedyShare * now.Sub(began))
+	}
+	r.known[d.ID] = &knownRemedies{searched: found, fault: faultOf(d), matrix: matrixOf(d), number: r.numberOf(state), at: now}
 }
 
-// matterOf is the same for two diagnoses of the same tasks, while as many others run, that the same nodes refuse by the same
-// filters.
-func matterOf(d *analyzer.Diagnosis) uint64 {
-	sum := fnv.New64a()
+// numberOf is the number of a state; of one that is not the latest any more, none.
+func (r *remedies) numberOf(state *collector.State) uint64 {
+	if r.state != state {
+		return 0
+	}
+	return r.number
+}
+
+var seed = maphash.MakeSeed()
+
+// faultOf is the same for two diagnoses of the same tasks and specs, while as many others run.
+func faultOf(d *analyzer.Diagnosis) uint64 {
+	var sum maphash.Hash
+	sum.SetSeed(seed)
+	maphash.WriteComparable(&sum, [3]any{d.Cause, d.Shape, d.Running})
 	for _, w := range d.Waiting {
-		fmt.Fprint(sum, d.Cause, d.Shape, d.Running, w.Task().SpecVersion)
 		for _, t := range w.Tasks {
-			sum.Write([]byte(t.ID))
+			sum.WriteString(t.ID)
+		}
+		if v := w.Task().SpecVersion; v != nil {
+			maphash.WriteComparable(&sum, v.Index)
 		}
 		if w.Service != nil {
-			fmt.Fprint(sum, w.Service.SpecVersion, w.Service.Meta.Version)
+			maphash.WriteComparable(&sum, w.Service.Meta.Version.Index)
 		}
+	}
+	return sum.Sum64()
+}
+
+// matrixOf is the same for two diagnoses whose tasks the same nodes refuse by the same filters.
+func matrixOf(d *analyzer.Diagnosis) uint64 {
+	var sum maphash.Hash
+	sum.SetSeed(seed)
+	for _, w := range d.Waiting {
 		for _, row := range w.Rows {
-			sum.Write([]byte(row.Node.ID))
-			for _, verdict := range row.Verdicts {
-				sum.Write([]byte{byte(verdict)})
-			}
+			sum.WriteString(row.Node.ID)
+			maphash.WriteComparable(&sum, row.Verdicts)
 		}
 	}
 	return sum.Sum64()

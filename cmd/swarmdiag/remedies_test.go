@@ -49,17 +49,17 @@ func TestWhatGoesWrongInASearchIsAnError(t *testing.T) {
 	}
 }
 
-func TestRemediesAreKeptUntilTheMatterChanges(t *testing.T) {
+func TestRemediesAreKeptUntilTheFaultChanges(t *testing.T) {
 	t.Parallel()
 	state, diagnoses := recorded(t, "memory-fragmented")
 	r := newRemedies(logrus.NewEntry(logrus.New()))
 	r.want(state, diagnoses)
-	if _, d := r.next(); d == nil {
+	if _, d := r.next(time.Now()); d == nil {
 		t.Fatal("a new diagnosis is not searched for")
 	} else {
 		r.find(t.Context(), state, d)
 	}
-	if _, d := r.next(); d != nil {
+	if _, d := r.next(time.Now()); d != nil {
 		t.Errorf("%s is searched for again at once", d.Service)
 	}
 	known := slices.Clone(diagnoses)
@@ -68,7 +68,49 @@ func TestRemediesAreKeptUntilTheMatterChanges(t *testing.T) {
 	}
 	r.want(state, nil)
 	r.want(state, diagnoses)
-	if _, d := r.next(); d == nil {
+	if _, d := r.next(time.Now()); d == nil {
 		t.Error("what was resolved and comes again is not searched for")
+	}
+}
+
+func TestASearchIsRepeatedInAnotherStateAfterAPause(t *testing.T) {
+	t.Parallel()
+	state, diagnoses := recorded(t, "memory-fragmented")
+	r := newRemedies(logrus.NewEntry(logrus.New()))
+	r.want(state, diagnoses)
+	_, d := r.next(time.Now())
+	r.find(t.Context(), state, d)
+	later := time.Now().Add(2 * remedyPause)
+	if _, d := r.next(later); d != nil {
+		t.Errorf("%s is searched for again in the same state", d.Service)
+	}
+	other, again := recorded(t, "memory-fragmented")
+	r.want(other, again)
+	if _, d := r.next(time.Now()); d != nil {
+		t.Errorf("%s is searched for again before the pause is over", d.Service)
+	}
+	if _, d = r.next(later); d == nil {
+		t.Fatal("in another state nothing is searched for again")
+	}
+	r.find(t.Context(), other, d)
+	third, again := recorded(t, "memory-fragmented")
+	r.want(third, again)
+	if _, d := r.next(time.Now()); d != nil {
+		t.Error("a search that repeats another one is followed by the next without a rest")
+	}
+}
+
+func TestRemediesFromBeforeVerdictsChangedSaySo(t *testing.T) {
+	t.Parallel()
+	state, diagnoses := recorded(t, "memory-fragmented")
+	r := newRemedies(logrus.NewEntry(logrus.New()))
+	r.want(state, diagnoses)
+	_, d := r.next(time.Now())
+	r.find(t.Context(), state, d)
+	other, again := recorded(t, "memory-fragmented")
+	again[0].Waiting[0].Rows = again[0].Waiting[0].Rows[1:]
+	r.want(other, again)
+	if r.add(again); len(again[0].Remedies) == 0 || len(again[0].Blind) != 1 || !strings.HasPrefix(again[0].Blind[0], "remedies: found at ") {
+		t.Errorf("remedies %v, not seen %q", again[0].Remedies, again[0].Blind)
 	}
 }
