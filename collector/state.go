@@ -46,6 +46,8 @@ type About struct {
 	ClusterID, ClusterName string
 	// AsOf is when the source last agreed with the managers.
 	AsOf time.Time
+	// Every is how often a source that polls takes a reading, with what that costs in mind; zero for others.
+	Every time.Duration
 	// Hides are the fields that sources of this kind never show.
 	Hides []Gap
 	// Gaps are the readings that this source could not take.

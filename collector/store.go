@@ -42,7 +42,7 @@ func (s *Store) Snapshot() *State {
 }
 
 // Changed returns a channel that is closed at the next change of an object or of what is known about the source.
-// A fresh AsOf alone is no change.
+// A fresh AsOf or Every alone is no change.
 func (s *Store) Changed() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +58,7 @@ func (s *Store) Describe(about About) {
 		about.AsOf = before.AsOf
 	}
 	s.about = about
-	before.AsOf = about.AsOf
+	before.AsOf, before.Every = about.AsOf, about.Every
 	if !reflect.DeepEqual(before, about) {
 		s.tell()
 	}

@@ -129,7 +129,7 @@ func (d *daemon) standing() peers.Standing {
 	state := d.store.Snapshot()
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	fresh := d.connected && time.Since(state.AsOf) < max(staleAfter, 3*d.options.source.polling)
+	fresh := d.connected && time.Since(state.AsOf) < max(staleAfter, 3*state.Every)
 	standing := peers.StandingOf(state, d.place.id(), fresh)
 	switch {
 	case fresh:

@@ -14,9 +14,10 @@ import (
 const (
 	// quiet is the least time between two polls, however many events come.
 	quiet = 500 * time.Millisecond
-	// share is how many times as long as a poll took the engine is left alone after it: in a large swarm a poll costs the
-	// leader seconds, and events come all the time. The interval bounds that.
-	share = 20
+	// share is how many times as long as a poll took the engine is left alone after it, longest for how long at most: in a large
+	// swarm a poll costs the leader seconds, and events come all the time.
+	share   = 50
+	longest = 2 * time.Minute
 )
 
 // streamLife bounds a stream of events: one that died without a word is replaced after this long.
@@ -54,6 +55,7 @@ func (s *Source) Follow(ctx context.Context, store *collector.Store, live func()
 		listing := store.List()
 		about := inspected.each(func(object any) { listing.Add(object) })
 		about.Source, about.AsOf = "engine", started
+		about.Every = Interval(s.interval, time.Since(started))
 		if err := listing.Replace(); err != nil {
 			return fmt.Errorf("%s: %w", s.client.host, err)
 		}
@@ -66,16 +68,17 @@ func (s *Source) Follow(ctx context.Context, store *collector.Store, live func()
 			listener.Go(func() { s.listen(listening, nudge) })
 		}
 		took := time.Since(started)
-		if err := pause(ctx, nudge, s.least(took), s.interval-took); err != nil {
+		if err := pause(ctx, nudge, least(took), s.interval-took); err != nil {
 			return err
 		}
 	}
 }
 
 // least is how long the engine is left alone after a poll that took so long.
-func (s *Source) least(took time.Duration) time.Duration {
-	return min(max(share*took, quiet), s.interval)
-}
+func least(took time.Duration) time.Duration { return min(max(share*took, quiet), longest) }
+
+// Interval is how often an engine is polled that is to be polled as often as wanted, where one poll takes so long.
+func Interval(wanted, took time.Duration) time.Duration { return max(wanted, took+least(took)) }
 
 // pause waits for the next poll: until left is over, or an event, but least in any case.
 func pause(ctx context.Context, nudge <-chan struct{}, least, left time.Duration) error {

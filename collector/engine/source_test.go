@@ -188,12 +188,17 @@ func TestClusterVolumesAreAskedForWhereAServiceMountsOne(t *testing.T) {
 
 func TestAnEngineIsLeftAloneForLongerAfterALongPoll(t *testing.T) {
 	t.Parallel()
-	source := New(nil, 5*time.Second)
-	for took, want := range map[time.Duration]time.Duration{
-		time.Millisecond: quiet, 25 * time.Millisecond: quiet, 100 * time.Millisecond: 2 * time.Second, 4 * time.Second: 5 * time.Second,
+	for took, want := range map[time.Duration]struct{ least, interval time.Duration }{
+		time.Millisecond:       {quiet, 5 * time.Second},
+		20 * time.Millisecond:  {time.Second, 5 * time.Second},
+		200 * time.Millisecond: {10 * time.Second, 10*time.Second + 200*time.Millisecond},
+		4 * time.Second:        {longest, longest + 4*time.Second},
 	} {
-		if got := source.least(took); got != want {
-			t.Errorf("after a poll of %v: %v, want %v", took, got, want)
+		if got := least(took); got != want.least {
+			t.Errorf("after a poll of %v: left alone for %v, want %v", took, got, want.least)
+		}
+		if got := Interval(5*time.Second, took); got != want.interval {
+			t.Errorf("with polls of %v: one every %v, want %v", took, got, want.interval)
 		}
 	}
 }

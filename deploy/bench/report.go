@@ -81,12 +81,12 @@ func (r *report) agent(now, peak int64, share, rate float64) {
 	r.bar(share <= mostIdle, fmt.Sprintf("leader's agent, of a core at %.0f events a second", rate), percent(share), "≤ "+percent(mostIdle))
 }
 
-func (r *report) leader(alone, watched, polled float64, bytesWatched, bytesPolled int64) {
-	r.info("leader's processor time for an event: %.2f ms alone, %.2f ms watched, %.2f ms polled every %v", alone*1000, watched*1000, polled*1000, pollInterval)
-	r.bar(watched <= alone*(1+mostForLeader), "leader's processor, watched against alone", more(watched/alone), "≤ +"+percent(mostForLeader))
-	r.info("bytes read: %d KiB/s", bytesWatched>>10)
-	r.bar(polled <= alone*(1+mostForLeader), "leader's processor, polled against alone", more(polled/alone), "≤ +"+percent(mostForLeader))
-	r.info("bytes read: %d KiB/s", bytesPolled>>10)
+func (r *report) leader(l load) {
+	r.info("leader's processor: %s of a core alone, %s watched; a poll takes %.0f ms of it and comes every %v", percent(l.alone), percent(l.watched), l.poll*1000, l.every.Round(time.Second/10))
+	r.bar(l.watched <= l.alone*(1+mostForLeader), "leader's processor, watched against alone", more(l.watched/l.alone), "≤ +"+percent(mostForLeader))
+	r.info("bytes read: %.0f KiB/s", l.watchedBytes/1024)
+	r.bar(l.polled() <= l.alone*(1+mostForLeader), "leader's processor, polled against alone", more(l.polled()/l.alone), "≤ +"+percent(mostForLeader))
+	r.info("bytes read: %.0f KiB by a poll, %.0f KiB/s", l.pollBytes/1024, l.pollBytes/1024/l.every.Seconds())
 }
 
 func (r *report) growth(all []size) {

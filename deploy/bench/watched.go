@@ -6,66 +6,92 @@ import (
 	"time"
 
 	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/engine"
 	"github.com/swarmdiag/swarmdiag/collector/watch"
 )
 
 const (
-	// window is how long the leader is measured each time, in each of the three ways in turn, windows times.
-	window  = 10 * time.Second
-	windows = 3
-	// pollInterval is the agent's default.
+	// window is how long the leader is measured each time, alone and watched in turn, windows times each: its scheduler looks at
+	// what waits now and then, which is most of what it uses, so that a few windows tell little.
+	window  = 5 * time.Second
+	windows = 9
+	// polls is how many polls are measured, and pollInterval the agent's default.
+	polls        = 5
 	pollInterval = 5 * time.Second
 )
 
-// measureLeader measures what the leader uses for the same events alone, watched, and polled. Polling is played with the
-// listings of the Control API; what dockerd adds, to convert them and write them as JSON, is not in it.
+// load is what the leader uses while it is watched, or polled.
+type load struct {
+	alone, watched float64       // share of a core while events come: medians
+	poll           float64       // processor time of one poll, in seconds: median
+	every          time.Duration // how often the agent polls a swarm of this size
+	watchedBytes   float64       // read a second
+	pollBytes      float64       // read by one poll
+}
+
+// polled is the share of a core that the leader uses while events come and it is polled.
+func (l load) polled() float64 { return l.alone + l.poll/l.every.Seconds() }
+
+// measureLeader measures what the leader uses alone and watched while the same events come, and what one poll adds. Polling
+// is played with the listings of the Control API; what dockerd adds, to convert them and write them as JSON, is not in it.
 func measureLeader(ctx context.Context, r *report, l *leader) error {
+	var result load
+	if err := result.measurePolls(ctx, l); err != nil {
+		return err
+	}
 	if _, err := l.ask("churn", "on"); err != nil {
 		return err
 	}
 	defer l.ask("churn", "off")
-	var alone, watched, polled []float64 // processor time per event, in seconds
-	var bytesWatched, bytesPolled int64
+	if err := sleep(ctx, window); err != nil { // until replacements come as fast as failures
+		return err
+	}
+	var alone, watched []float64
 	for range windows {
 		u, err := l.during(func() error { return sleep(ctx, window) })
 		if err != nil {
 			return err
 		}
-		alone = append(alone, u.perEvent())
-
-		f, err := follow(ctx, l.socket)
-		if err != nil {
+		alone = append(alone, u.cpu.Seconds()/window.Seconds())
+		if u, err = l.whileWatched(ctx); err != nil {
 			return err
 		}
-		u, err = l.during(func() error { return sleep(ctx, window) })
-		f.stop()
-		if err != nil {
-			return err
-		}
-		watched, bytesWatched = append(watched, u.perEvent()), bytesWatched+u.bytes
-
-		u, err = l.during(func() error { return poll(ctx, l.socket) })
-		if err != nil {
-			return err
-		}
-		polled, bytesPolled = append(polled, u.perEvent()), bytesPolled+u.bytes
+		watched = append(watched, u.cpu.Seconds()/window.Seconds())
+		result.watchedBytes += float64(u.bytes) / (windows * window).Seconds()
 	}
-	seconds := int64(windows * window / time.Second)
-	r.leader(middle(alone), middle(watched), middle(polled), bytesWatched/seconds, bytesPolled/seconds)
+	result.alone, result.watched = middle(alone), middle(watched)
+	r.leader(result)
 	return nil
 }
 
-// poll lists everything every pollInterval, for a window.
-func poll(ctx context.Context, socket string) error {
-	for range int(window / pollInterval) {
-		began := time.Now()
-		if _, err := collector.Once(ctx, watch.New(socket)); err != nil {
-			return err
-		}
-		if err := sleep(ctx, pollInterval-time.Since(began)); err != nil {
-			return err
-		}
+// whileWatched is what the leader uses in a window while its state is followed.
+func (l *leader) whileWatched(ctx context.Context) (usage, error) {
+	f, err := follow(ctx, l.socket)
+	if err != nil {
+		return usage{}, err
 	}
+	defer f.stop()
+	return l.during(func() error { return sleep(ctx, window) })
+}
+
+// measurePolls measures polls of a leader that does nothing else.
+func (l *load) measurePolls(ctx context.Context, leader *leader) error {
+	var used, took []float64
+	for range polls {
+		began := time.Now()
+		u, err := leader.during(func() error {
+			_, err := collector.Once(ctx, watch.New(leader.socket))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		took = append(took, time.Since(began).Seconds())
+		used = append(used, u.cpu.Seconds())
+		l.pollBytes = float64(u.bytes)
+	}
+	l.poll = middle(used)
+	l.every = engine.Interval(pollInterval, time.Duration(middle(took)*float64(time.Second)))
 	return nil
 }
 
@@ -81,8 +107,6 @@ func (l *leader) during(run func() error) (usage, error) {
 	after, err := l.usage()
 	return after.since(before), err
 }
-
-func (u usage) perEvent() float64 { return u.cpu.Seconds() / float64(max(u.events, 1)) }
 
 func middle(all []float64) float64 {
 	slices.Sort(all)
