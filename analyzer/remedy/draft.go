@@ -177,8 +177,8 @@ type Move struct {
 
 // Outcome is what became of a draft.
 type Outcome struct {
-	// Placement is what the scheduler did with what waits.
-	Placement
+	// On is the id of the node that a waiting task was placed on, by the task's id; those that were not placed are not there.
+	On    map[string]string
 	Moves []Move
 
 	state   *collector.State // with the changes, and without what was placed of the waiting
@@ -205,7 +205,7 @@ func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 	if err := d.first(ctx, &o); err != nil {
 		return o, err
 	}
-	o.Placement, err = place(ctx, o.state, o.cluster, d.Waiting)
+	o.On, err = place(ctx, o.state, o.cluster, d.Waiting)
 	return o, err
 }
 
@@ -239,14 +239,14 @@ func (d *Draft) move(ctx context.Context, o *Outcome, serviceID string) (bool, e
 		anew = append(anew, made)
 	}
 	placed, err := place(ctx, o.state, o.cluster, anew)
-	if err != nil || len(anew) == 0 || len(placed.On) < len(anew) {
+	if err != nil || len(anew) == 0 || len(placed) < len(anew) {
 		return false, err
 	}
 	touched := map[string]bool{}
 	var put, gone []any
 	for _, t := range anew {
 		was := old[t.ID]
-		t.NodeID, t.Status.State = placed.On[t.ID], api.TaskStateRunning
+		t.NodeID, t.Status.State = placed[t.ID], api.TaskStateRunning
 		put, gone = append(put, t), append(gone, was)
 		touched[t.NodeID], touched[was.NodeID] = true, true
 		o.Moves = append(o.Moves, Move{was, was.NodeID, t.NodeID})
