@@ -43,29 +43,27 @@ func (d *Draft) State() (*collector.State, error) {
 }
 
 // Node returns a copy of a node to change; nil where there is none.
-func (d *Draft) Node(id string) *api.Node {
-	if n, is := d.put[id].(*api.Node); is {
-		return n
-	}
-	n := d.base.Node(id)
-	if n == nil {
-		return nil
-	}
-	d.put[id] = n.Copy()
-	return d.put[id].(*api.Node)
-}
+func (d *Draft) Node(id string) *api.Node { return own(d, id, d.base.Node) }
 
 // Volume returns a copy of a cluster volume to change; nil where there is none.
-func (d *Draft) Volume(id string) *api.Volume {
-	if v, is := d.put[id].(*api.Volume); is {
-		return v
+func (d *Draft) Volume(id string) *api.Volume { return own(d, id, d.base.Volume) }
+
+// own returns the draft's copy of an object, which it makes the first time.
+func own[T interface {
+	comparable
+	Copy() T
+}](d *Draft, id string, find func(id string) T) T {
+	if o, is := d.put[id].(T); is {
+		return o
 	}
-	v := d.base.Volume(id)
-	if v == nil {
-		return nil
+	var none T
+	o := find(id)
+	if o == none {
+		return none
 	}
-	d.put[id] = v.Copy()
-	return d.put[id].(*api.Volume)
+	o = o.Copy()
+	d.put[id] = o
+	return o
 }
 
 // service returns the service as it is in the draft.
@@ -252,25 +250,4 @@ func (d *Draft) move(ctx context.Context, o *Outcome, serviceID string) (bool, e
 		o.Moves = append(o.Moves, Move{was, was.NodeID, t.NodeID})
 	}
 	return true, o.become(put, gone, touched)
-}
-
-// Evicted returns the tasks that would lose their place: those on a changed node that their constraints, or its
-// availability, no longer allow there (manager/orchestrator/constraintenforcer).
-func (d *Draft) Evicted() []*api.Task {
-	var evicted []*api.Task
-	for id, object := range d.put {
-		n, is := object.(*api.Node)
-		if !is {
-			continue
-		}
-		for t := range d.base.TasksOn(id) {
-			if t.Status.State > api.TaskStateRunning || t.DesiredState > api.TaskStateCompleted || t.Status.State < api.TaskStateAssigned {
-				continue
-			}
-			if n.Spec.Availability == api.NodeAvailabilityDrain || !filters.MeetsConstraints(&t.Spec, n) {
-				evicted = append(evicted, t)
-			}
-		}
-	}
-	return evicted
 }

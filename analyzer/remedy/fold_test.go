@@ -205,8 +205,17 @@ func (c *cluster) outcome(on map[string]string) string {
 
 // placeInFull runs the scheduler over a store with every object as it is.
 func (c *cluster) placeInFull(t *rapid.T) Placement {
-	whole := store.NewMemoryStore(nil)
+	whole := c.store(t)
 	defer whole.Close()
+	if err := Schedule(log.WithLogger(t.Context(), silent), whole); err != nil {
+		t.Fatal(err)
+	}
+	return read(whole, c.pending)
+}
+
+// store is swarmkit's, with every object as it is.
+func (c *cluster) store(t *rapid.T) *store.MemoryStore {
+	whole := store.NewMemoryStore(nil)
 	err := whole.Update(func(tx store.Tx) error {
 		for _, n := range c.nodes {
 			if err := store.CreateNode(tx, n.Copy()); err != nil {
@@ -233,10 +242,7 @@ func (c *cluster) placeInFull(t *rapid.T) Placement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := Schedule(log.WithLogger(t.Context(), silent), whole); err != nil {
-		t.Fatal(err)
-	}
-	return read(whole, c.pending)
+	return whole
 }
 
 func stateOfRapid(t *rapid.T, objects []any) *collector.State {
