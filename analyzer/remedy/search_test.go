@@ -41,7 +41,7 @@ func TestASetIsAsSmallAsCanBe(t *testing.T) {
 		}
 	}
 	idle := proposal{commands: []command{{verb: "docker node update", flags: []string{"--label-add colour=blue"}, object: "node-1"}}, change: func(*Draft) {}}
-	r, err := s.minimal(t.Context(), append(slices.Clone(set), idle))
+	r, err := s.minimal(t.Context(), append(slices.Clone(set), idle), 0)
 	if err != nil || r == nil || strings.Contains(r.Command, "colour") {
 		t.Errorf("a member that does nothing was left in: %v (%v)", r, err)
 	}
