@@ -98,27 +98,6 @@ func TestACauseThatIsNotCertainIsToBeCheckedFirst(t *testing.T) {
 	}
 }
 
-func TestARemedyDeletesNothing(t *testing.T) {
-	t.Parallel()
-	for _, objects := range [][]any{threeReasons(), list(node(1, drained))} {
-		web := service("other", 1, publishes(80), constrained("node.labels.env!=dev"))
-		state := stateOf(t, append(objects, node(2, labelled("env", "dev")), web, waiting(web, 1, 1))...)
-		for _, d := range analyzer.Analyze(state, later, analyzer.Patience{ProvenAtOnce: true}).Diagnoses {
-			found, err := Find(t.Context(), state, &d)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, r := range found.Remedies {
-				for _, word := range strings.Fields(r.Command) {
-					if word == "rm" || word == "prune" || word == "scale" || word == "--label-rm" || word == "--mount-rm" || word == "--replicas" {
-						t.Errorf("%q takes something away", r.Command)
-					}
-				}
-			}
-		}
-	}
-}
-
 func TestFindingLeavesTheStateAsItIs(t *testing.T) {
 	t.Parallel()
 	objects := threeReasons()
