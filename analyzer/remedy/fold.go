@@ -18,11 +18,12 @@ type folded struct {
 
 // fold makes a small cluster for the tasks that are to be placed. What decides (manager/scheduler): what is available on
 // each of the nodes, which host ports that the tasks ask for are taken there, the cluster volumes in use, how many tasks of
-// the services in question are active on it, and, where these tie, how many tasks in all compared with the other nodes.
-func fold(cluster *filters.Cluster, nodes []*filters.Node, waiting []*api.Task) *folded {
+// the services in question are active on it, and, where these tie, how many tasks in all compared with the other nodes that
+// take some of them.
+func fold(cluster *filters.Cluster, nodes, take []*filters.Node, waiting []*api.Task) *folded {
 	f := &folded{}
 	services := servicesOf(waiting)
-	others := otherTasks(nodes, services, len(waiting))
+	others := otherTasks(take, services, len(waiting))
 	asked := portsAsked(waiting)
 	for _, n := range nodes {
 		f.nodes = append(f.nodes, reduced(n))

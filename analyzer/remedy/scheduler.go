@@ -30,7 +30,8 @@ type Placement struct {
 func Place(ctx context.Context, state *collector.State, tasks []*api.Task) (Placement, error) {
 	cluster := filters.NewCluster(state)
 	tasks = fresh(cluster, tasks)
-	return schedule(ctx, state, fold(cluster, cluster.Nodes(), tasks), tasks)
+	take, _ := divide(cluster, tasks)
+	return schedule(ctx, state, fold(cluster, cluster.Nodes(), take, tasks), tasks)
 }
 
 // place returns where the scheduler places tasks, as Placement.On. Nodes that take none of them are left out, so that what
@@ -41,7 +42,7 @@ func place(ctx context.Context, state *collector.State, cluster *filters.Cluster
 	if len(take) == 0 {
 		return nil, nil
 	}
-	small := fold(cluster, take, tasks)
+	small := fold(cluster, take, take, tasks)
 	small.branches(refuse, tasks)
 	placed, err := schedule(ctx, state, small, tasks)
 	return placed.On, err
