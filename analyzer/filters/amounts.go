@@ -33,6 +33,9 @@ func Asked(t *api.Task) map[string]float64 {
 	return asked
 }
 
+// Reserved returns how much of one resource a task reserves, in the units of Asked.
+func Reserved(t *api.Task, what string) float64 { return amountIn(Reservations(t), what) }
+
 // Total returns how much of a resource the node has in all, in the units of Asked.
 func (n *Node) Total(what string) float64 {
 	if n.Description == nil {
@@ -48,7 +51,7 @@ func (n *Node) Free(what string) float64 { return amountIn(n.info.AvailableResou
 func (n *Node) Holders(what string) []Holding {
 	var holders []Holding
 	for _, t := range n.Tasks {
-		if amount := amountIn(Reservations(t), what); amount > 0 {
+		if amount := Reserved(t, what); amount > 0 {
 			holders = append(holders, Holding{Task: t, Amount: amount})
 		}
 	}

@@ -3,16 +3,12 @@ package oracle
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/moby/swarmkit/v2/api"
-	"github.com/moby/swarmkit/v2/manager/scheduler"
 	"github.com/moby/swarmkit/v2/manager/state/store"
-)
 
-// running is held while a scheduler runs: all of a process share the values of their filters
-// (manager/scheduler.defaultFilters).
-var running sync.Mutex
+	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
+)
 
 // Scheduler is swarmkit's, over a store of its own.
 type Scheduler struct {
@@ -42,8 +38,8 @@ func (s *Scheduler) Place(ctx context.Context, pending []*api.Task) (map[string]
 		return nil, fmt.Errorf("fill the store: %w", err)
 	}
 	for before, left := -1, len(pending); left > 0 && left != before; {
-		if err := s.look(ctx); err != nil {
-			return nil, fmt.Errorf("run the scheduler: %w", err)
+		if err := remedy.Schedule(ctx, s.store); err != nil {
+			return nil, err
 		}
 		before = left
 		still, err := s.pending()
@@ -53,17 +49,6 @@ func (s *Scheduler) Place(ctx context.Context, pending []*api.Task) (map[string]
 		left = still
 	}
 	return s.take(pending)
-}
-
-// look lets a scheduler go over the store once: it decides on everything that waits before it heeds that it should stop.
-func (s *Scheduler) look(ctx context.Context) error {
-	running.Lock()
-	defer running.Unlock()
-	once := scheduler.New(s.store)
-	var stopping sync.WaitGroup
-	defer stopping.Wait()
-	stopping.Go(once.Stop)
-	return once.Run(ctx)
 }
 
 // pending counts the tasks that are.

@@ -43,29 +43,27 @@ func (d *Draft) State() (*collector.State, error) {
 }
 
 // Node returns a copy of a node to change; nil where there is none.
-func (d *Draft) Node(id string) *api.Node {
-	if n, is := d.put[id].(*api.Node); is {
-		return n
-	}
-	n := d.base.Node(id)
-	if n == nil {
-		return nil
-	}
-	d.put[id] = n.Copy()
-	return d.put[id].(*api.Node)
-}
+func (d *Draft) Node(id string) *api.Node { return own(d, id, d.base.Node) }
 
 // Volume returns a copy of a cluster volume to change; nil where there is none.
-func (d *Draft) Volume(id string) *api.Volume {
-	if v, is := d.put[id].(*api.Volume); is {
-		return v
+func (d *Draft) Volume(id string) *api.Volume { return own(d, id, d.base.Volume) }
+
+// own returns the draft's copy of an object, which it makes the first time.
+func own[T interface {
+	comparable
+	Copy() T
+}](d *Draft, id string, find func(id string) T) T {
+	if o, is := d.put[id].(T); is {
+		return o
 	}
-	v := d.base.Volume(id)
-	if v == nil {
-		return nil
+	var none T
+	o := find(id)
+	if o == none {
+		return none
 	}
-	d.put[id] = v.Copy()
-	return d.put[id].(*api.Volume)
+	o = o.Copy()
+	d.put[id] = o
+	return o
 }
 
 // service returns the service as it is in the draft.
@@ -177,8 +175,8 @@ type Move struct {
 
 // Outcome is what became of a draft.
 type Outcome struct {
-	// Placement is what the scheduler did with what waits.
-	Placement
+	// On is the id of the node that a waiting task was placed on, by the task's id; those that were not placed are not there.
+	On    map[string]string
 	Moves []Move
 
 	state   *collector.State // with the changes, and without what was placed of the waiting
@@ -205,7 +203,7 @@ func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 	if err := d.first(ctx, &o); err != nil {
 		return o, err
 	}
-	o.Placement, err = place(ctx, o.state, o.cluster, d.Waiting)
+	o.On, err = place(ctx, o.state, o.cluster, d.Waiting)
 	return o, err
 }
 
@@ -239,38 +237,17 @@ func (d *Draft) move(ctx context.Context, o *Outcome, serviceID string) (bool, e
 		anew = append(anew, made)
 	}
 	placed, err := place(ctx, o.state, o.cluster, anew)
-	if err != nil || len(anew) == 0 || len(placed.On) < len(anew) {
+	if err != nil || len(anew) == 0 || len(placed) < len(anew) {
 		return false, err
 	}
 	touched := map[string]bool{}
 	var put, gone []any
 	for _, t := range anew {
 		was := old[t.ID]
-		t.NodeID, t.Status.State = placed.On[t.ID], api.TaskStateRunning
+		t.NodeID, t.Status.State = placed[t.ID], api.TaskStateRunning
 		put, gone = append(put, t), append(gone, was)
 		touched[t.NodeID], touched[was.NodeID] = true, true
 		o.Moves = append(o.Moves, Move{was, was.NodeID, t.NodeID})
 	}
 	return true, o.become(put, gone, touched)
-}
-
-// Evicted returns the tasks that would lose their place: those on a changed node that their constraints, or its
-// availability, no longer allow there (manager/orchestrator/constraintenforcer).
-func (d *Draft) Evicted() []*api.Task {
-	var evicted []*api.Task
-	for id, object := range d.put {
-		n, is := object.(*api.Node)
-		if !is {
-			continue
-		}
-		for t := range d.base.TasksOn(id) {
-			if t.Status.State > api.TaskStateRunning || t.DesiredState > api.TaskStateCompleted || t.Status.State < api.TaskStateAssigned {
-				continue
-			}
-			if n.Spec.Availability == api.NodeAvailabilityDrain || !filters.MeetsConstraints(&t.Spec, n) {
-				evicted = append(evicted, t)
-			}
-		}
-	}
-	return evicted
 }

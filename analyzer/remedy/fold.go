@@ -17,20 +17,22 @@ type folded struct {
 }
 
 // fold makes a small cluster for the tasks that are to be placed. What decides (manager/scheduler): what is available on
-// each node, the host ports taken there, the cluster volumes in use, how many tasks of the services in question are
-// active on it, and, where these tie, how many tasks in all compared with other nodes.
-func fold(cluster *filters.Cluster, waiting []*api.Task) *folded {
+// each of the nodes, which host ports that the tasks ask for are taken there, the cluster volumes in use, how many tasks of
+// the services in question are active on it, and, where these tie, how many tasks in all compared with the other nodes that
+// take some of them.
+func fold(cluster *filters.Cluster, nodes, take []*filters.Node, waiting []*api.Task) *folded {
 	f := &folded{}
 	services := servicesOf(waiting)
-	others := otherTasks(cluster, services, len(waiting))
-	for _, n := range cluster.Nodes() {
+	others := otherTasks(take, services, len(waiting))
+	asked := portsAsked(waiting)
+	for _, n := range nodes {
 		f.nodes = append(f.nodes, reduced(n))
 		for _, service := range services {
-			f.add(n, service, n.ActiveTasks(service))
+			f.add(n.ID, service, n.ActiveTasks(service))
 		}
-		f.add(n, "", others[n.ID])
-		if ports := n.TakenPorts(); len(ports) > 0 {
-			f.tasks = append(f.tasks, holder(fmt.Sprintf("%s ports", n.ID), n.ID, ports))
+		f.add(n.ID, "", others[n.ID])
+		if ports := taken(n, asked); len(ports) > 0 {
+			f.tasks = append(f.tasks, holder(n.ID+" ports", n.ID, ports))
 		}
 	}
 	for _, t := range cluster.VolumeUsers() {
@@ -39,6 +41,30 @@ func fold(cluster *filters.Cluster, waiting []*api.Task) *folded {
 		f.tasks = append(f.tasks, user)
 	}
 	return f
+}
+
+// port is what two tasks cannot hold on one node.
+type port struct {
+	protocol api.PortConfig_Protocol
+	number   uint32
+}
+
+func portsAsked(tasks []*api.Task) map[port]bool {
+	asked := map[port]bool{}
+	for _, t := range tasks {
+		for p := range filters.HostPorts(t) {
+			asked[port{p.Protocol, p.PublishedPort}] = true
+		}
+	}
+	return asked
+}
+
+// taken are those of the ports that tasks hold on a node.
+func taken(n *filters.Node, asked map[port]bool) []*api.PortConfig {
+	if len(asked) == 0 {
+		return nil
+	}
+	return slices.DeleteFunc(n.TakenPorts(), func(p *api.PortConfig) bool { return !asked[port{p.Protocol, p.PublishedPort}] })
 }
 
 func servicesOf(tasks []*api.Task) []string {
@@ -70,10 +96,10 @@ func isNothing(r *api.Resources) bool {
 }
 
 // add puts tasks on a node that count there and take nothing.
-func (f *folded) add(n *filters.Node, service string, number int) {
+func (f *folded) add(node, service string, number int) {
 	for i := range number {
 		f.tasks = append(f.tasks, &api.Task{
-			ID: fmt.Sprintf("%s %s %d", n.ID, service, i), ServiceID: service, NodeID: n.ID,
+			ID: fmt.Sprintf("%s %s %d", node, service, i), ServiceID: service, NodeID: node,
 			Status: api.TaskStatus{State: api.TaskStateRunning}, DesiredState: api.TaskStateRunning,
 		})
 	}
@@ -89,10 +115,10 @@ func holder(id, node string, ports []*api.PortConfig) *api.Task {
 
 // otherTasks tells how many tasks of other services each node needs to compare with the others as it does now. Only
 // differences up to what the services in question have and get can matter; larger ones are cut to that.
-func otherTasks(cluster *filters.Cluster, services []string, placed int) map[string]int {
+func otherTasks(nodes []*filters.Node, services []string, placed int) map[string]int {
 	counts, most := map[string]int{}, 0
 	var steps []int
-	for _, n := range cluster.Nodes() {
+	for _, n := range nodes {
 		own := 0
 		for _, service := range services {
 			own += n.ActiveTasks(service)

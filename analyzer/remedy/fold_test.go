@@ -10,9 +10,11 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/api/genericresource"
+	"github.com/moby/swarmkit/v2/log"
 	"github.com/moby/swarmkit/v2/manager/state/store"
 	"pgregory.net/rapid"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
@@ -25,29 +27,114 @@ func TestTheFoldedStorePlacesAsTheFullOneDoes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
 		state := stateOfRapid(t, c.objects())
-		full := func() string { return c.outcome(c.placeInFull(t)) }
-		folded := func() string {
+		on := func() map[string]string {
 			p, err := Place(context.Background(), state, c.pending)
 			if err != nil {
 				t.Fatal(err)
 			}
-			return c.outcome(p)
+			return p.On
 		}
-		want, got := full(), folded()
-		if want != got && !comesTo(folded, want) {
-			t.Fatalf("the full store can come to\n%s\nand the folded one does not; it comes to\n%s\n%s", want, got, c)
-		}
-		if want != got && !comesTo(full, got) {
-			t.Fatalf("the folded store can come to\n%s\nand the full one does not; it comes to\n%s\n%s", got, want, c)
-		}
+		c.comesToTheSame(t, on)
 		outcomes++
-		p, err := Place(context.Background(), state, c.pending)
-		if err != nil {
-			t.Fatal(err)
-		}
-		placed += len(p.On)
+		placed += len(on())
 	})
 	t.Logf("%d clusters, %d tasks placed", outcomes, placed)
+}
+
+func TestTheStoreWithoutNodesThatRefusePlacesAsTheFullOneDoes(t *testing.T) {
+	t.Parallel()
+	left, placed := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := drawCluster(t)
+		for range rapid.IntRange(0, 2).Draw(t, "more nodes") {
+			c.nodes = append(c.nodes, drawNode(t, len(c.nodes)))
+		}
+		for _, s := range c.services {
+			constrain(t, s)
+		}
+		for _, task := range c.pending {
+			task.Spec = c.service(task.ServiceID).Spec.Task
+		}
+		for i := range rapid.IntRange(0, 8).Draw(t, "more tasks") {
+			c.running = append(c.running, c.drawRunning(t, len(c.running)+i))
+		}
+		state := stateOfRapid(t, c.objects())
+		cluster := filters.NewCluster(state)
+		on := func() map[string]string {
+			on, err := place(context.Background(), state, cluster, c.pending)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return on
+		}
+		c.comesToTheSame(t, on)
+		_, refuse := divide(cluster, c.pending)
+		left += len(refuse)
+		placed += len(on())
+	})
+	t.Logf("%d nodes left out, %d tasks placed", left, placed)
+	if left == 0 || placed == 0 {
+		t.Errorf("%d nodes were left out and %d tasks placed: nothing was tried", left, placed)
+	}
+}
+
+// comesToTheSame holds where the scheduler places what is pending in a small store against the full one: each outcome of
+// the one has to be one of the other.
+func (c *cluster) comesToTheSame(t *rapid.T, small func() map[string]string) {
+	full := func() string { return c.outcome(c.placeInFull(t).On) }
+	folded := func() string { return c.outcome(small()) }
+	want, got := full(), folded()
+	if want != got && !comesTo(folded, want) {
+		t.Fatalf("the full store can come to\n%s\nand the small one does not; it comes to\n%s\n%s", want, got, c)
+	}
+	if want != got && !comesTo(full, got) {
+		t.Fatalf("the small store can come to\n%s\nand the full one does not; it comes to\n%s\n%s", got, want, c)
+	}
+}
+
+func TestTasksOnNodesThatRefuseDecideHowOthersAreSpread(t *testing.T) {
+	t.Parallel()
+	web := service("web", 6, constrained("node.labels.tier!=old"), func(s *api.ServiceSpec) {
+		s.Task.Placement.Preferences = []*api.PlacementPreference{{
+			Preference: &api.PlacementPreference_Spread{Spread: &api.SpreadOver{SpreadDescriptor: "node.labels.zone"}},
+		}}
+	})
+	in := func(zone string) func(*api.Node) { return labelled("zone", zone) }
+	old := labelled("tier", "old")
+	c := &cluster{
+		nodes:    []*api.Node{node(1, in("a")), node(2, in("a"), old), node(3, in("a"), old), node(4, in("b"))},
+		services: []*api.Service{web},
+	}
+	for _, task := range on(web, 2, 2, 3) {
+		c.running = append(c.running, task.(*api.Task))
+	}
+	for _, task := range waiting(web, 4, 3) {
+		c.pending = append(c.pending, task.(*api.Task))
+	}
+	state := stateOf(t, c.objects()...)
+	cluster := filters.NewCluster(state)
+	take, _ := divide(cluster, c.pending)
+	placed, err := place(t.Context(), state, cluster, c.pending)
+	if err != nil || len(take) != 2 {
+		t.Fatalf("%d nodes take the tasks: want 2 (%v)", len(take), err)
+	}
+	if got, want := c.outcome(placed), "[service-web on id4 service-web on id4 service-web on id4]"; got != want {
+		t.Errorf("three tasks are in zone a already, and of three more there are\n%s: want\n%s", got, want)
+	}
+}
+
+func TestWhatIsSaidOfATaskCountsEveryNode(t *testing.T) {
+	t.Parallel()
+	web := service("web", 1, constrained("node.labels.env==prod"))
+	pending := waiting(web, 1, 1)
+	p, err := Place(t.Context(), stateOf(t, node(1), node(2), node(3), web, pending), []*api.Task{pending[0].(*api.Task)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "no suitable node (scheduling constraints not satisfied on 3 nodes)"
+	if got := p.Err["web.1.pending"]; got != want {
+		t.Errorf("the scheduler says %q: want %q", got, want)
+	}
 }
 
 func comesTo(place func() string, want string) bool {
@@ -103,10 +190,10 @@ func (c *cluster) String() string {
 }
 
 // outcome is where tasks were placed: those of one service are alike.
-func (c *cluster) outcome(p Placement) string {
+func (c *cluster) outcome(on map[string]string) string {
 	var placed []string
 	for _, t := range c.pending {
-		where := cmp.Or(p.On[t.ID], "nowhere")
+		where := cmp.Or(on[t.ID], "nowhere")
 		if t.NodeID != "" {
 			where += " of " + t.NodeID
 		}
@@ -118,8 +205,17 @@ func (c *cluster) outcome(p Placement) string {
 
 // placeInFull runs the scheduler over a store with every object as it is.
 func (c *cluster) placeInFull(t *rapid.T) Placement {
-	whole := store.NewMemoryStore(nil)
+	whole := c.store(t)
 	defer whole.Close()
+	if err := Schedule(log.WithLogger(t.Context(), silent), whole); err != nil {
+		t.Fatal(err)
+	}
+	return read(whole, c.pending)
+}
+
+// store is swarmkit's, with every object as it is.
+func (c *cluster) store(t *rapid.T) *store.MemoryStore {
+	whole := store.NewMemoryStore(nil)
 	err := whole.Update(func(tx store.Tx) error {
 		for _, n := range c.nodes {
 			if err := store.CreateNode(tx, n.Copy()); err != nil {
@@ -146,12 +242,7 @@ func (c *cluster) placeInFull(t *rapid.T) Placement {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one.Lock()
-	defer one.Unlock()
-	if err := runOnce(whole); err != nil {
-		t.Fatal(err)
-	}
-	return read(whole, c.pending)
+	return whole
 }
 
 func stateOfRapid(t *rapid.T, objects []any) *collector.State {

@@ -64,13 +64,13 @@ func (d *Draft) first(ctx context.Context, o *Outcome) error {
 		return nil
 	}
 	placed, err := place(ctx, o.state, o.cluster, rivals)
-	if err != nil || len(placed.On) == 0 {
+	if err != nil || len(placed) == 0 {
 		return err
 	}
 	touched := map[string]bool{}
 	var put []any
 	for _, t := range rivals {
-		if node, is := placed.On[t.ID]; is {
+		if node, is := placed[t.ID]; is {
 			runs := *t
 			runs.Status.State = api.TaskStateRunning
 			put, touched[node] = append(put, &runs), true

@@ -3,7 +3,6 @@ package remedy
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -77,44 +76,51 @@ type holding struct {
 
 // holdersOn are the services without which the node would take a task that waits, as far as amounts and ports go.
 func (s *subject) holdersOn(g *group, row filters.Row) []holding {
-	t, asked := g.waiting.Task(), filters.Asked(g.waiting.Task())
-	byService := map[string][]*api.Task{}
-	for _, other := range row.Node.Tasks {
-		if other.DesiredState > api.TaskStateCompleted {
-			continue // it is to end where it is
-		}
-		byService[other.ServiceID] = append(byService[other.ServiceID], other)
-	}
 	var found []holding
-	for _, id := range slices.Sorted(maps.Keys(byService)) {
-		service := s.state.Service(id)
-		if id == t.ServiceID || service == nil || service.Spec.GetReplicated() == nil {
+	for id, tasks := range ownersOn(row.Node) {
+		share, does := g.without(row.Node, id, tasks)
+		if !does || id == g.waiting.Task().ServiceID {
 			continue
 		}
-		h := holding{service: service, node: row.Node, tasks: len(byService[id])}
-		does := true
-		for _, r := range g.reasons {
-			if r.Filter == filters.HostPort {
-				does = does && holdsPorts(row.Node, t, id)
-				continue
-			}
-			freed := sum(byService[id], r.What)
-			does = does && r.What != "" && row.Node.Free(r.What)+freed >= asked[r.What]
-			h.share = max(h.share, freed/asked[r.What])
-		}
-		if does {
-			found = append(found, h)
+		if service := s.state.Service(id); service != nil && service.Spec.GetReplicated() != nil {
+			found = append(found, holding{service, row.Node, len(tasks), share})
 		}
 	}
 	return found
 }
 
-func sum(tasks []*api.Task, what string) float64 {
-	all := 0.0
-	for _, t := range tasks {
-		all += filters.Asked(t)[what]
+// ownersOn are the tasks on a node, by the ids of their services, but for those that are to end where they are.
+func ownersOn(n *filters.Node) map[string][]*api.Task {
+	byService := make(map[string][]*api.Task, len(n.Tasks))
+	for _, t := range n.Tasks {
+		if t.DesiredState <= api.TaskStateCompleted {
+			byService[t.ServiceID] = append(byService[t.ServiceID], t)
+		}
 	}
-	return all
+	return byService
+}
+
+// without tells whether a node would take a task of the group if it did not have these of one service, and the largest share
+// of what that asks for that they hold.
+func (g *group) without(n *filters.Node, serviceID string, tasks []*api.Task) (share float64, does bool) {
+	t := g.waiting.Task()
+	for _, r := range g.reasons {
+		if r.Filter == filters.HostPort {
+			if !holdsPorts(n, t, serviceID) {
+				return 0, false
+			}
+			continue
+		}
+		freed, asked := 0.0, filters.Reserved(t, r.What)
+		for _, held := range tasks {
+			freed += filters.Reserved(held, r.What)
+		}
+		if r.What == "" || n.Free(r.What)+freed < asked {
+			return 0, false
+		}
+		share = max(share, freed/asked)
+	}
+	return share, true
 }
 
 // holdsPorts tells whether all ports of the task that are taken on the node are so by this service.

@@ -31,8 +31,8 @@ func propose(filter filters.Name, p proposer) bool {
 }
 
 // Find looks for changes that place what a diagnosis is about, and proves them on swarmkit's scheduler. Where no single
-// change does, it tries two and three together, until the deadline of ctx: then it returns what it found so far. An error
-// means that ctx was cancelled or the state could not be copied.
+// change places all of it, it tries two and three together, until the deadline of ctx: then it returns what it found so far.
+// An error means that ctx was cancelled or the state could not be copied.
 func Find(ctx context.Context, state *collector.State, d *analyzer.Diagnosis) (Found, error) {
 	s := &search{found: Found{Remedies: []analyzer.Remedy{}}}
 	if len(d.Waiting) == 0 {

@@ -25,35 +25,47 @@ type Placement struct {
 	Err map[string]string
 }
 
-// one keeps schedulers apart: all of a process share their filters (manager/scheduler.defaultFilters).
-var one sync.Mutex
-
 // Place lets swarmkit's scheduler place pending tasks in the state, which need not be in it themselves; all that waits
 // besides them is left out. An error means that the state could not be copied, or that ctx ended.
 func Place(ctx context.Context, state *collector.State, tasks []*api.Task) (Placement, error) {
-	return place(ctx, state, filters.NewCluster(state), tasks)
+	cluster := filters.NewCluster(state)
+	tasks = fresh(cluster, tasks)
+	take, _ := divide(cluster, tasks)
+	return schedule(ctx, state, fold(cluster, cluster.Nodes(), take, tasks), tasks)
 }
 
-func place(ctx context.Context, state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (Placement, error) {
-	copied, err := seed(state, cluster, tasks)
+// place returns where the scheduler places tasks, as Placement.On. Nodes that take none of them are left out, so that what
+// it says to the others would count too few.
+func place(ctx context.Context, state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (map[string]string, error) {
+	tasks = fresh(cluster, tasks)
+	take, refuse := divide(cluster, tasks)
+	if len(take) == 0 {
+		return nil, nil
+	}
+	small := fold(cluster, take, take, tasks)
+	small.branches(refuse, tasks)
+	placed, err := schedule(ctx, state, small, tasks)
+	return placed.On, err
+}
+
+// schedule runs the scheduler over a folded cluster with tasks that wait.
+func schedule(ctx context.Context, state *collector.State, small *folded, tasks []*api.Task) (Placement, error) {
+	if err := ctx.Err(); err != nil {
+		return Placement{}, fmt.Errorf("place %d tasks: %w", len(tasks), err)
+	}
+	copied, err := seed(state, small, tasks)
 	if err != nil {
 		return Placement{}, err
 	}
 	defer copied.Close()
-	one.Lock()
-	defer one.Unlock()
-	if err := ctx.Err(); err != nil {
+	if err := Schedule(log.WithLogger(context.Background(), silent), copied); err != nil {
 		return Placement{}, fmt.Errorf("place %d tasks: %w", len(tasks), err)
-	}
-	if err := runOnce(copied); err != nil {
-		return Placement{}, err
 	}
 	return read(copied, tasks), nil
 }
 
 // seed makes a store with the folded cluster and the tasks.
-func seed(state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (*store.MemoryStore, error) {
-	small := fold(cluster, tasks)
+func seed(state *collector.State, small *folded, tasks []*api.Task) (*store.MemoryStore, error) {
 	copied := store.NewMemoryStore(nil)
 	err := copied.Update(func(tx store.Tx) error {
 		for _, n := range small.nodes {
@@ -78,7 +90,7 @@ func seed(state *collector.State, cluster *filters.Cluster, tasks []*api.Task) (
 				return fmt.Errorf("copy volume %s: %w", v.ID, err)
 			}
 		}
-		for _, t := range slices.Concat(small.tasks, fresh(cluster, tasks)) {
+		for _, t := range slices.Concat(small.tasks, tasks) {
 			if err := store.CreateTask(tx, t); err != nil {
 				return fmt.Errorf("copy task %s: %w", t.ID, err)
 			}
@@ -124,16 +136,24 @@ func judgeClusterMounts(t *api.Task) {
 	})
 }
 
-// runOnce lets a scheduler look at everything once, and waits for it. It is told to stop before it starts, which it looks
-// at after its first round (manager/scheduler.Scheduler.Run); nothing ends meanwhile, so that a second would place no more.
-func runOnce(copied *store.MemoryStore) error {
-	s := scheduler.New(copied)
+// one keeps schedulers apart: all of a process share their filters (manager/scheduler.defaultFilters).
+var one sync.Mutex
+
+// Schedule lets swarmkit's scheduler look at everything in a store once, as that of a new leader does, and waits for it. It
+// logs to the logger in ctx, whose end it does not heed. An error means that the store cannot be read.
+//
+// The scheduler is told to stop before it starts, which it looks at after its first round
+// (manager/scheduler.Scheduler.Run); nothing ends meanwhile, so that a second would place no more.
+func Schedule(ctx context.Context, swarm *store.MemoryStore) error {
+	one.Lock()
+	defer one.Unlock()
+	s := scheduler.New(swarm)
 	var stop sync.WaitGroup
 	stop.Go(s.Stop)
-	err := s.Run(log.WithLogger(context.Background(), silent))
+	err := s.Run(ctx)
 	stop.Wait()
 	if err != nil {
-		return fmt.Errorf("run the scheduler on a copy: %w", err)
+		return fmt.Errorf("run swarmkit's scheduler: %w", err)
 	}
 	return nil
 }

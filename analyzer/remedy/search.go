@@ -23,15 +23,20 @@ type search struct {
 	trial   *trial
 	found   Found
 	tried   map[string]*analyzer.Remedy // by command; nil where it does not help
+	parts   []part
 }
 
 func (s *search) run(ctx context.Context) error {
 	for range 2 { // the second time without the constraints that cannot be kept
 		before := len(s.found.Remedies)
-		if err := s.single(ctx); err != nil || s.works() {
+		if err := s.single(ctx); err != nil || s.best() >= s.subject.tasks() {
 			return err
 		}
-		if err := s.sets(ctx); err != nil || len(s.found.Remedies) > before {
+		sets := s.sets
+		if s.best() > 0 {
+			sets = s.together
+		}
+		if err := sets(ctx); err != nil || len(s.found.Remedies) > before {
 			return err
 		}
 		s.subject.loosen = true
@@ -39,9 +44,13 @@ func (s *search) run(ctx context.Context) error {
 	return nil
 }
 
-// works tells whether a change was found that is proven.
-func (s *search) works() bool {
-	return slices.ContainsFunc(s.found.Remedies, func(r analyzer.Remedy) bool { return r.Verified })
+// best is how many tasks are placed by the change that is proven to place the most.
+func (s *search) best() int {
+	most := 0
+	for _, r := range s.found.Remedies {
+		most = max(most, r.Places)
+	}
+	return most
 }
 
 func (s *search) single(ctx context.Context) error {
@@ -50,24 +59,20 @@ func (s *search) single(ctx context.Context) error {
 		if enough[p.instead] {
 			continue
 		}
-		works, err := s.try(ctx, p)
+		r, err := s.prove(ctx, p)
 		if err != nil {
 			return err
 		}
-		if works && p.instead != "" {
+		if r == nil {
+			continue
+		}
+		s.keep(*r)
+		s.notePart(p, r.Places)
+		if p.instead != "" {
 			enough[p.instead] = true
 		}
 	}
 	return nil
-}
-
-// try proves a proposal, and keeps it if it works or no copy can show that it does.
-func (s *search) try(ctx context.Context, p proposal) (works bool, err error) {
-	r, err := s.prove(ctx, p)
-	if r != nil {
-		s.keep(*r)
-	}
-	return r != nil, err
 }
 
 // prove returns the remedy that a proposal is; nil where the scheduler shows that it is none.
@@ -94,7 +99,7 @@ func (s *search) prove(ctx context.Context, p proposal) (*analyzer.Remedy, error
 func (s *search) sets(ctx context.Context) error {
 	kept := 0
 	for _, set := range s.subject.sets() {
-		r, err := s.minimal(ctx, set)
+		r, err := s.minimal(ctx, set, 0)
 		if err != nil {
 			return err
 		}
@@ -159,14 +164,18 @@ func (s *subject) product(g, amounts *group) [][]proposal {
 	return sets
 }
 
-// minimal returns the remedy that a set is with all its members left out that it does not need; nil where it is none.
-func (s *search) minimal(ctx context.Context, set []proposal) (*analyzer.Remedy, error) {
+// minimal returns the remedy that a set is with all its members left out that it does not need to place more than so many
+// tasks; nil where it does not.
+func (s *search) minimal(ctx context.Context, set []proposal, than int) (*analyzer.Remedy, error) {
 	whole, err := s.prove(ctx, combine(set))
-	if err != nil || whole == nil || len(set) == 1 {
-		return whole, err
+	if err != nil || whole == nil || whole.Places <= than {
+		return nil, err
+	}
+	if len(set) == 1 {
+		return whole, nil
 	}
 	for i := range set {
-		less, err := s.minimal(ctx, slices.Delete(slices.Clone(set), i, i+1))
+		less, err := s.minimal(ctx, slices.Delete(slices.Clone(set), i, i+1), than)
 		if err != nil || less != nil {
 			return less, err
 		}

@@ -146,11 +146,12 @@ func (g *group) only(row filters.Row) *group {
 	return &group{waiting: g.waiting, reasons: g.reasons, rows: []filters.Row{row}}
 }
 
-// fails tells whether the group's nodes refuse for these filters only.
+// failsOnly tells whether the group's nodes refuse, and for these filters only.
 func (g *group) failsOnly(names ...filters.Name) bool {
 	return len(g.reasons) > 0 && !slices.ContainsFunc(g.reasons, func(r filters.Reason) bool { return !slices.Contains(names, r.Filter) })
 }
 
+// fails tells whether the filter is among those that the group's nodes refuse for.
 func (g *group) fails(filter filters.Name) bool {
 	return slices.ContainsFunc(g.reasons, func(r filters.Reason) bool { return r.Filter == filter })
 }

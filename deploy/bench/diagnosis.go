@@ -4,14 +4,12 @@ import (
 	"context"
 	"fmt"
 	"runtime"
-	"sync"
 	"time"
 
 	"github.com/moby/swarmkit/v2/log"
-	"github.com/moby/swarmkit/v2/manager/scheduler"
-	"github.com/moby/swarmkit/v2/manager/state/store"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
@@ -34,7 +32,7 @@ func compare(nodes, rounds int, state *collector.State) (costs, error) {
 		return costs{}, err
 	}
 	defer swarm.Close()
-	pass := func() { err = schedule(swarm) }
+	pass := func() { err = remedy.Schedule(log.WithLogger(context.Background(), silent), swarm) }
 	var found int
 	diagnose := func() { found = len(analyzer.Analyze(state, time.Now(), analyzer.Patience{}).Diagnoses) }
 	pass() // the first writes to every task that waits
@@ -65,18 +63,4 @@ func once(run func()) cost {
 	took := time.Since(began)
 	runtime.ReadMemStats(&after)
 	return cost{took, after.Mallocs - before.Mallocs, after.TotalAlloc - before.TotalAlloc}
-}
-
-// schedule lets swarmkit's scheduler read and judge everything once: it is told to stop before it starts, which it looks at
-// after its first round (manager/scheduler.Scheduler.Run).
-func schedule(swarm *store.MemoryStore) error {
-	s := scheduler.New(swarm)
-	var stop sync.WaitGroup
-	stop.Go(s.Stop)
-	err := s.Run(log.WithLogger(context.Background(), silent))
-	stop.Wait()
-	if err != nil {
-		return fmt.Errorf("run the scheduler: %w", err)
-	}
-	return nil
 }
