@@ -138,7 +138,7 @@ func (s *stuck) newcomers(state *collector.State, nodes []*api.Node) []*api.Task
 
 func hasTask(state *collector.State, serviceID, nodeID string) bool {
 	for t := range state.TasksOn(nodeID) {
-		if t.ServiceID == serviceID && t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning {
+		if t.ServiceID == serviceID && analyzer.IsToRun(t) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	gogotypes "github.com/gogo/protobuf/types"
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
@@ -164,10 +165,5 @@ func (r *rehearsal) displace(tasks []*api.Task, why string) {
 
 // isHere tells that a task has a node and is to stay there.
 func isHere(t *api.Task) bool {
-	return isLive(t) && t.Status.State > api.TaskStatePending
-}
-
-// isLive tells that a task fills its slot: it waits, starts or runs, and is not to stop.
-func isLive(t *api.Task) bool {
-	return t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning
+	return analyzer.IsToRun(t) && t.Status.State > api.TaskStatePending
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -136,7 +137,7 @@ func (r *rehearsal) concernWaiting(concerned map[string]bool) {
 	for s := range r.state.Services() {
 		concerned[s.ID] = concerned[s.ID] || s.Spec.GetGlobal() != nil
 		for t := range r.state.TasksOf(s.ID) {
-			concerned[s.ID] = concerned[s.ID] || isLive(t) && t.Status.State == api.TaskStatePending
+			concerned[s.ID] = concerned[s.ID] || analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending
 		}
 	}
 }
@@ -177,7 +178,7 @@ func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty ma
 	after := state.Service(c.ID)
 	if !reflect.DeepEqual(before.Spec.Task, after.Spec.Task) {
 		for t := range r.state.TasksOf(c.ID) { // one that waits has no node, so that it never stays as it is
-			dirty[t.ID] = dirty[t.ID] || isLive(t) && t.Status.State <= api.TaskStatePending
+			dirty[t.ID] = dirty[t.ID] || analyzer.IsToRun(t) && t.Status.State <= api.TaskStatePending
 		}
 	}
 	if c.JobStatus != nil {
