@@ -44,6 +44,7 @@ func (r *rehearsal) conclude(ctx context.Context, now time.Time, concerned map[s
 		r.out.Services = append(r.out.Services, *s)
 	}
 	r.noteCompetitors(concerned)
+	r.noteStranded(concerned)
 	r.out.Unchecked = slices.Concat(change.Unchecked, slices.Sorted(maps.Keys(r.notes)))
 	slices.SortFunc(r.out.Services, func(a, b Service) int { return cmp.Compare(a.Name, b.Name) })
 }
