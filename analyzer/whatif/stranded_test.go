@@ -7,11 +7,6 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 )
 
-func down(n *api.Node) *api.Node {
-	n.Status.State = api.NodeStatus_DOWN
-	return n
-}
-
 func TestWhatIsOnANodeThatIsDownDoesNotRun(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -36,22 +31,22 @@ func TestWhatIsOnANodeThatIsDownDoesNotRun(t *testing.T) {
 			brief{Wanted: 2, Running: 1, On: map[string]int{"a": 1}},
 		},
 		"a global service's is not missed": {
-			service("web", 0, 3, global), func(s *api.Service) Change { return updated(s, true, func(*api.ServiceSpec) {}) },
+			service("web", 0, 3, global), func(s *api.Service) Change { return updated(s, true, same) },
 			brief{All: true, Wanted: 1, Running: 1, On: map[string]int{"a": 1}, Done: 1, Steps: 1},
 		},
 		"to drain the node displaces nothing": {
-			service("web", 2, 3), func(*api.Service) Change { return Change{Nodes: []*api.Node{down(drained(node("b", 8)))}} },
+			service("web", 2, 3), func(*api.Service) Change { return with(node("b", 8, down, drained)) },
 			brief{All: true, On: map[string]int{}},
 		},
 		"a node that joins takes it": {
-			service("web", 2, 5), func(*api.Service) Change { return Change{Nodes: []*api.Node{node("c", 8)}} },
+			service("web", 2, 5), func(*api.Service) Change { return with(node("c", 8)) },
 			brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "c": 1}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			objects := append(running(test.service, "a", "b"), test.service, node("a", 8), down(node("b", 8)))
-			if diff := cmp.Diff(test.want, briefly(try(t, test.change(test.service), objects...))); diff != "" {
+			outcome := try(t, test.change(test.service), running(test.service, "a", "b"), test.service, node("a", 8), node("b", 8, down))
+			if diff := cmp.Diff(test.want, briefly(outcome)); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -62,11 +57,7 @@ func TestOtherServicesTasksOnANodeThatIsDownAreNamedButNotAJobs(t *testing.T) {
 	t.Parallel()
 	web, db, job := service("web", 1, 1), service("db", 1, 1), service("job", 0, 1, jobOf(1, 1))
 	job.JobStatus = &api.JobStatus{}
-	objects := append(running(web, "a"), web, db, job, node("a", 8), down(node("b", 8)))
-	for _, s := range []*api.Service{db, job} {
-		objects = append(objects, running(s, "b")...)
-	}
-	outcome := try(t, updated(web, false, scaled(2)), objects...)
+	outcome := try(t, updated(web, false, scaled(2)), web, db, job, running(web, "a"), running(db, "b"), runningJob(job, "b"), node("a", 8), node("b", 8, down))
 	want := []string{"which nodes take what was on nodes that are down or drained: of db"}
 	if diff := cmp.Diff(want, outcome.Unchecked); diff != "" {
 		t.Error(diff)
