@@ -82,11 +82,6 @@ func TestATaskThatLosesItsNodeIsFollowedOnlyIfItsRestartPolicyAllows(t *testing.
 			service("web", 0, 1, never, global), 0, func(*api.Service) Change { return drainB },
 			fate{All: true, Wanted: 1, Running: 1},
 		},
-		"a node whose global task failed gets no other with condition none": {
-			service("web", 0, 1, never, global), api.TaskStateFailed,
-			func(s *api.Service) Change { return updated(s, false, same) },
-			fate{Wanted: 2, Running: 1, Lost: 1},
-		},
 	})
 }
 
@@ -125,6 +120,11 @@ func TestASlotThatEndedIsRefilledOnlyIfItsRestartPolicyAllows(t *testing.T) {
 		},
 		"an update of nothing leaves a slot that ended as it is": {
 			service("web", 2, 1, never), api.TaskStateFailed,
+			func(s *api.Service) Change { return updated(s, false, same) },
+			fate{Wanted: 2, Running: 1, Lost: 1},
+		},
+		"a node whose global task failed gets no other with condition none": {
+			service("web", 0, 1, never, global), api.TaskStateFailed,
 			func(s *api.Service) Change { return updated(s, false, same) },
 			fate{Wanted: 2, Running: 1, Lost: 1},
 		},
