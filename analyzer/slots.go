@@ -248,7 +248,14 @@ func sortedSlots(slots map[slotKey][]*api.Task) []slotKey {
 
 // isLive tells whether the orchestrator wants the task to run, or to run to its end.
 func isLive(t *api.Task) bool {
-	return t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning || isDoneJob(t)
+	return IsToRun(t) || isDoneJob(t)
+}
+
+// IsToRun tells whether a task waits, starts or runs, and is not to stop: only then no other one takes its slot
+// (manager/orchestrator/restart.Supervisor.UpdatableTasksInSlot for what is desired, handleTaskChange of the orchestrators
+// for the state).
+func IsToRun(t *api.Task) bool {
+	return t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning
 }
 
 func isDoneJob(t *api.Task) bool {

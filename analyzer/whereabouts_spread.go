@@ -3,11 +3,10 @@ package analyzer
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
-	"github.com/moby/swarmkit/v2/manager/constraint"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/constraints"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
@@ -28,7 +27,7 @@ func spreadTree(cluster *filters.Cluster, s *api.Service, takes []filters.Row) *
 		branch.count(n.ActiveTasks(s.ID), taken[n.ID])
 		for _, descriptor := range descriptors {
 			branch.By = descriptor
-			branch = branch.below(labelOf(n.Node, descriptor))
+			branch = branch.below(constraints.ParseKey(descriptor).Value(n.Node))
 			branch.count(n.ActiveTasks(s.ID), taken[n.ID])
 		}
 	}
@@ -44,33 +43,12 @@ func spreads(s *api.Service) []string {
 	}
 	for _, preference := range s.Spec.Task.Placement.Preferences {
 		if spread := preference.GetSpread(); spread != nil {
-			if kind, label := splitLabel(spread.SpreadDescriptor); kind != "" && label != "" {
+			if _, label := constraints.SplitLabel(spread.SpreadDescriptor); label != "" {
 				descriptors = append(descriptors, spread.SpreadDescriptor)
 			}
 		}
 	}
 	return descriptors
-}
-
-// splitLabel cuts node.labels.zone into node.labels. and zone; the kind is empty for anything that is no label.
-func splitLabel(descriptor string) (kind, label string) {
-	for _, prefix := range []string{constraint.NodeLabelPrefix, constraint.EngineLabelPrefix} {
-		if len(descriptor) > len(prefix) && strings.EqualFold(descriptor[:len(prefix)], prefix) {
-			return prefix, descriptor[len(prefix):]
-		}
-	}
-	return "", ""
-}
-
-func labelOf(n *api.Node, descriptor string) string {
-	kind, label := splitLabel(descriptor)
-	switch {
-	case kind == constraint.NodeLabelPrefix:
-		return n.Spec.Annotations.Labels[label]
-	case n.Description == nil || n.Description.Engine == nil:
-		return ""
-	}
-	return n.Description.Engine.Labels[label]
 }
 
 func (b *Branch) count(tasks int, takes bool) {

@@ -29,34 +29,59 @@ type look struct {
 	unsettled []string
 }
 
-func TestRecord(t *testing.T) {
+// begun, of, previous, patient and shaped change a diagnosis.
+func begun(at time.Duration) func(*analyzer.Diagnosis) {
+	return func(d *analyzer.Diagnosis) { d.Since = start.Add(at) }
+}
+
+func of(service string) func(*analyzer.Diagnosis) {
+	return func(d *analyzer.Diagnosis) {
+		d.ID, d.Service = service+" "+d.Cause, service
+		d.Subject.ID, d.Subject.Name = service, service
+	}
+}
+
+func previous(d *analyzer.Diagnosis) { d.ID += " of the previous spec" }
+func patient(d *analyzer.Diagnosis)  { d.Monitor = time.Hour }
+
+func shaped(shape string) func(*analyzer.Diagnosis) {
+	return func(d *analyzer.Diagnosis) { d.ID, d.Shape = d.ID+" "+shape, shape }
+}
+
+func is(ds ...analyzer.Diagnosis) []analyzer.Diagnosis { return ds }
+
+// owned gives a service a label.
+func owned(s *api.Service) { s.Spec.Annotations.Labels = map[string]string{"owner": "ops"} }
+
+// run has three tasks of web run.
+func run(s *swarm) {
+	for i := range 3 {
+		s.task(fmt.Sprintf("task-%d", i), "id-of-node-1", api.TaskStateRunning, start)
+	}
+}
+
+// sequence is what is found, look by look, and the lines that this makes.
+type sequence struct {
+	name  string
+	looks []look
+	want  []string
+}
+
+func checkRecord(t *testing.T, sequences []sequence) {
+	t.Helper()
+	for _, q := range sequences {
+		t.Run(q.name, func(t *testing.T) {
+			t.Parallel()
+			if diff := cmp.Diff(q.want, replay(t, newRecord(), q.looks)); diff != "" {
+				t.Errorf("lines (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestADiagnosisIsSaidOnce(t *testing.T) {
 	t.Parallel()
-	later := func(at time.Duration) func(*analyzer.Diagnosis) {
-		return func(d *analyzer.Diagnosis) { d.Since = start.Add(at) }
-	}
-	of := func(service string) func(*analyzer.Diagnosis) {
-		return func(d *analyzer.Diagnosis) {
-			d.ID, d.Service = service+" "+d.Cause, service
-			d.Subject.ID, d.Subject.Name = service, service
-		}
-	}
-	previous := func(d *analyzer.Diagnosis) { d.ID += " of the previous spec" }
-	patient := func(d *analyzer.Diagnosis) { d.Monitor = time.Hour }
-	shaped := func(shape string) func(*analyzer.Diagnosis) {
-		return func(d *analyzer.Diagnosis) { d.ID, d.Shape = d.ID+" "+shape, shape }
-	}
-	labelled := func(s *api.Service) { s.Spec.Annotations.Labels = map[string]string{"owner": "ops"} }
-	is := func(ds ...analyzer.Diagnosis) []analyzer.Diagnosis { return ds }
-	run := func(s *swarm) {
-		for i := range 3 {
-			s.task(fmt.Sprintf("task-%d", i), "id-of-node-1", api.TaskStateRunning, start)
-		}
-	}
-	tests := []struct {
-		name  string
-		looks []look
-		want  []string
-	}{
+	checkRecord(t, []sequence{
 		{
 			name:  "a diagnosis is said once however often it is found",
 			looks: []look{{at: 0, found: is(diagnosed(memory))}, {at: time.Second, found: is(diagnosed(memory))}, {at: time.Hour, found: is(diagnosed(memory))}},
@@ -89,6 +114,12 @@ func TestRecord(t *testing.T) {
 				"40s resolved " + memory + " lasted 30s by nothing is stuck any more",
 			},
 		},
+	})
+}
+
+func TestACauseThatChangesIsSaidOnceItStays(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "a cause that flips for three seconds is not said",
 			looks: []look{
@@ -101,9 +132,9 @@ func TestRecord(t *testing.T) {
 			name: "a cause that changes is said after five seconds and keeps the earliest time",
 			looks: []look{
 				{at: 0, found: is(diagnosed(memory))},
-				{at: 10 * time.Second, found: is(diagnosed(constraint, later(9*time.Second)))},
-				{at: 14900 * time.Millisecond, found: is(diagnosed(constraint, later(9*time.Second)))},
-				{at: 15 * time.Second, found: is(diagnosed(constraint, later(9*time.Second)))},
+				{at: 10 * time.Second, found: is(diagnosed(constraint, begun(9*time.Second)))},
+				{at: 14900 * time.Millisecond, found: is(diagnosed(constraint, begun(9*time.Second)))},
+				{at: 15 * time.Second, found: is(diagnosed(constraint, begun(9*time.Second)))},
 				{at: 20 * time.Second},
 				{at: 25 * time.Second},
 			},
@@ -120,6 +151,12 @@ func TestRecord(t *testing.T) {
 			},
 			want: []string{"0s stuck " + memory, "17s resolved " + memory + " lasted 10s by 3 tasks run"},
 		},
+	})
+}
+
+func TestADiagnosisIsResolvedOnceItStaysAway(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "what comes back within the monitor time was never resolved",
 			looks: []look{
@@ -132,7 +169,7 @@ func TestRecord(t *testing.T) {
 			name: "what comes back after it was resolved is said again",
 			looks: []look{
 				{at: 0, found: is(diagnosed(memory))}, {at: 10 * time.Second}, {at: 15 * time.Second},
-				{at: 20 * time.Second, found: is(diagnosed(memory, later(18*time.Second)))},
+				{at: 20 * time.Second, found: is(diagnosed(memory, begun(18*time.Second)))},
 			},
 			want: []string{"0s stuck " + memory, "15s resolved " + memory + " lasted 10s by nothing is stuck any more", "20s stuck " + memory},
 		},
@@ -144,6 +181,12 @@ func TestRecord(t *testing.T) {
 			},
 			want: []string{"0s stuck " + memory, "1m10s resolved " + memory + " lasted 10s by 3 tasks run"},
 		},
+	})
+}
+
+func TestAResolutionTellsWhatBroughtIt(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "a removed service is resolved without its monitor time",
 			looks: []look{
@@ -184,6 +227,12 @@ func TestRecord(t *testing.T) {
 			},
 			want: []string{"0s stuck " + memory, "15s resolved " + memory + " lasted 10s by a task of db on node-2 ended, which held memory"},
 		},
+	})
+}
+
+func TestASilencedDiagnosisIsResolved(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "a label that silences it resolves",
 			looks: []look{
@@ -210,19 +259,25 @@ func TestRecord(t *testing.T) {
 			name: "an update that changes nothing of it makes no line, even where the label that it adds silences later",
 			looks: []look{
 				{at: 0, found: is(diagnosed(memory))},
-				{at: 10 * time.Second, change: func(s *swarm) { s.put(service("web", labelled)) }, found: is(diagnosed(memory, previous))},
-				{at: 30 * time.Second, found: is(diagnosed(memory, previous, later(20*time.Second)))},
+				{at: 10 * time.Second, change: func(s *swarm) { s.put(service("web", owned)) }, found: is(diagnosed(memory, previous))},
+				{at: 30 * time.Second, found: is(diagnosed(memory, previous, begun(20*time.Second)))},
 				{at: 40 * time.Second, silenced: is(diagnosed(memory))}, {at: 45 * time.Second, silenced: is(diagnosed(memory))},
 			},
 			want: []string{"0s stuck " + memory, "45s resolved " + memory + " lasted 40s by silenced by a label; it is still stuck"},
 		},
+	})
+}
+
+func TestWhatHoldsTheSameIsOneLine(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "tasks of the current and of the previous spec that the same holds are one line",
 			looks: []look{
 				{at: 0, found: is(diagnosed(memory))},
-				{at: 10 * time.Second, found: is(diagnosed(memory, later(10*time.Second)), diagnosed(memory, previous))},
-				{at: 20 * time.Second, found: is(diagnosed(memory, later(10*time.Second)))},
-				{at: 30 * time.Second, found: is(diagnosed(memory, previous, later(25*time.Second)))},
+				{at: 10 * time.Second, found: is(diagnosed(memory, begun(10*time.Second)), diagnosed(memory, previous))},
+				{at: 20 * time.Second, found: is(diagnosed(memory, begun(10*time.Second)))},
+				{at: 30 * time.Second, found: is(diagnosed(memory, previous, begun(25*time.Second)))},
 				{at: 40 * time.Second}, {at: 45 * time.Second},
 			},
 			want: []string{"0s stuck " + memory, "45s resolved " + memory + " lasted 40s by nothing is stuck any more"},
@@ -230,7 +285,7 @@ func TestRecord(t *testing.T) {
 		{
 			name: "of two that begin at once the earliest time counts",
 			looks: []look{
-				{at: time.Minute, found: is(diagnosed(memory, later(50*time.Second)), diagnosed(memory, previous))},
+				{at: time.Minute, found: is(diagnosed(memory, begun(50*time.Second)), diagnosed(memory, previous))},
 				{at: 2 * time.Minute}, {at: 125 * time.Second},
 			},
 			want: []string{"1m0s stuck " + memory, "2m5s resolved " + memory + " lasted 2m0s by nothing is stuck any more"},
@@ -251,6 +306,12 @@ func TestRecord(t *testing.T) {
 			}(),
 			want: []string{"0s stuck unexplained"},
 		},
+	})
+}
+
+func TestAnotherCauseIsAnotherLine(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "another shape of a cause is news",
 			looks: []look{
@@ -278,6 +339,12 @@ func TestRecord(t *testing.T) {
 			},
 			want: []string{"0s stuck " + memory, "1s stuck " + constraint, "6s resolved " + memory + " lasted 1s by nothing is stuck any more"},
 		},
+	})
+}
+
+func TestNothingIsSaidOfNodesThatAreUnknownForAWhile(t *testing.T) {
+	t.Parallel()
+	checkRecord(t, []sequence{
 		{
 			name: "nothing is said while nodes are unknown after a change of leader",
 			looks: []look{
@@ -306,15 +373,7 @@ func TestRecord(t *testing.T) {
 			}},
 			want: []string{"0s stuck " + memory},
 		},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			t.Parallel()
-			if diff := cmp.Diff(test.want, replay(t, newRecord(), test.looks)); diff != "" {
-				t.Errorf("lines (-want +got):\n%s", diff)
-			}
-		})
-	}
+	})
 }
 
 func newRecord() *Record {

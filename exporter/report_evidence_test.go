@@ -10,16 +10,18 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer"
 )
 
+// holders are written service@node.
+func holders(names ...string) []analyzer.Holder {
+	var all []analyzer.Holder
+	for _, name := range names {
+		service, node, _ := strings.Cut(name, "@")
+		all = append(all, analyzer.Holder{Service: service, Node: node, Task: "t", Amount: 1})
+	}
+	return all
+}
+
 func TestTheReportAddsWhatTheSummaryDoesNotSay(t *testing.T) {
 	t.Parallel()
-	holders := func(names ...string) []analyzer.Holder {
-		var all []analyzer.Holder
-		for _, name := range names {
-			service, node, _ := strings.Cut(name, "@")
-			all = append(all, analyzer.Holder{Service: service, Node: node, Task: "t", Amount: 1})
-		}
-		return all
-	}
 	for name, c := range map[string]struct {
 		summary  string
 		evidence analyzer.Evidence

@@ -4,15 +4,17 @@ import (
 	"testing"
 	"time"
 
-	gogotypes "github.com/gogo/protobuf/types"
 	"github.com/moby/swarmkit/v2/api"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
 
 // start is when every test begins.
 var start = time.Date(2024, 3, 1, 3, 0, 0, 0, time.UTC)
+
+var drained, proto = collectortest.Drained, collectortest.Stamp
 
 // swarm is a store that a test changes as managers would.
 type swarm struct {
@@ -59,23 +61,8 @@ func (s *swarm) task(id, nodeID string, state api.TaskState, at time.Time, chang
 }
 
 func node(name string, change ...func(*api.Node)) *api.Node {
-	n := &api.Node{
-		ID:     "id-of-" + name,
-		Spec:   api.NodeSpec{Annotations: api.Annotations{Labels: map[string]string{}}, Availability: api.NodeAvailabilityActive},
-		Status: api.NodeStatus{State: api.NodeStatus_READY, Addr: "10.0.0.1"},
-		Description: &api.NodeDescription{
-			Hostname:  name,
-			Resources: &api.Resources{MemoryBytes: 8 << 30, NanoCPUs: 4e9},
-			Engine:    &api.EngineDescription{EngineVersion: "27.5.1"},
-		},
-	}
-	for _, c := range change {
-		c(n)
-	}
-	return n
+	return collectortest.NamedNode("id-of-"+name, name, change...)
 }
-
-func drained(n *api.Node) { n.Spec.Availability = api.NodeAvailabilityDrain }
 
 func unknown(n *api.Node) {
 	n.Status.State = api.NodeStatus_UNKNOWN
@@ -95,14 +82,6 @@ func reserving(bytes int64) func(*api.Service) {
 	return func(s *api.Service) {
 		s.Spec.Task.Resources = &api.ResourceRequirements{Reservations: &api.Resources{MemoryBytes: bytes}}
 	}
-}
-
-func proto(t time.Time) *gogotypes.Timestamp {
-	stamp, err := gogotypes.TimestampProto(t)
-	if err != nil {
-		panic(err)
-	}
-	return stamp
 }
 
 // diagnosed is a diagnosis of web, stuck since the start.

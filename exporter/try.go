@@ -65,12 +65,7 @@ func (r *reporter) verdict(o whatif.Outcome) {
 	r.line("")
 }
 
-func tasks(n int) string {
-	if n == 1 {
-		return "1 task"
-	}
-	return fmt.Sprintf("%d tasks", n)
-}
+func tasks(n int) string { return plural(n, "task") }
 
 func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
 	state := ""

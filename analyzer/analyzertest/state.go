@@ -18,3 +18,21 @@ func State(t *testing.T, name string) (*collector.State, time.Time) {
 	}
 	return readDump(t, complete(t, archive))
 }
+
+// StateOf puts objects, and slices of them, into a state.
+func StateOf(t testing.TB, objects ...any) *collector.State {
+	t.Helper()
+	var flat []any
+	for _, o := range objects {
+		if several, is := o.([]any); is {
+			flat = append(flat, several...)
+		} else {
+			flat = append(flat, o)
+		}
+	}
+	store := collector.NewStore()
+	if err := store.Replace(flat); err != nil {
+		t.Fatal(err)
+	}
+	return store.Snapshot()
+}

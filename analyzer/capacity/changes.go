@@ -124,12 +124,11 @@ func missingLabel(w *analyzer.Waiting, n *filters.Node) string {
 		if e.Matches(n.Node) {
 			continue
 		}
-		prefix := constraint.NodeLabelPrefix
-		isLabel := len(e.Key.Text) > len(prefix) && strings.EqualFold(e.Key.Text[:len(prefix)], prefix)
-		if !isLabel || !e.Equal || e.IsPattern() || label != "" {
+		prefix, name := constraints.SplitLabel(e.Key.Text)
+		if prefix != constraint.NodeLabelPrefix || !e.Equal || e.IsPattern() || label != "" {
 			return ""
 		}
-		label = e.Key.Text[len(prefix):] + "=" + e.Value
+		label = name + "=" + e.Value
 	}
 	return label
 }

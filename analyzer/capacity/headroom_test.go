@@ -12,6 +12,8 @@ import (
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/analyzer/oracle"
+	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
 
 func TestHeadroom(t *testing.T) {
@@ -24,9 +26,7 @@ func TestHeadroom(t *testing.T) {
 			s.Task.Resources.Reservations.Generic = append(s.Task.Resources.Reservations.Generic, genericresource.NewDiscrete(kind, pieces))
 		}
 	}
-	port := func(s *api.ServiceSpec) {
-		s.Endpoint = &api.EndpointSpec{Ports: []*api.PortConfig{{TargetPort: 80, PublishedPort: 80, PublishMode: api.PublishModeHost}}}
-	}
+	port := collectortest.Publishes(80)
 	atMost := func(limit uint64) func(*api.ServiceSpec) {
 		return func(s *api.ServiceSpec) { s.Task.Placement.MaxReplicas = limit }
 	}
@@ -56,34 +56,40 @@ func TestHeadroom(t *testing.T) {
 			t.Parallel()
 			db := service("db", 1, reserves(4*gib))
 			state := stateOf(t, node(1), node(2, offers), node(3, labelled("zone", "east")), node(4, drained), c.service, db, on(db, 2), on(service("web", 1, port), 1)[0].(*api.Task).Copy())
-			var got []Headroom
-			all, ended, err := Headrooms(t.Context(), state)
-			if err != nil || ended {
-				t.Fatalf("%v, ended %t", err, ended)
-			}
-			for _, h := range all {
-				if h.Service == "web" {
-					got = append(got, h)
-				}
-			}
 			if c.service.Spec.GetGlobal() != nil {
-				if len(got) > 0 {
+				if got := headroomOfWeb(t, state); len(got) > 0 {
 					t.Errorf("it has %+v", got)
 				}
 				return
 			}
-			c.want.Service = "web"
-			if diff := cmp.Diff([]Headroom{c.want}, got); diff != "" {
-				t.Errorf("counted (-want +got):\n%s", diff)
-			}
-			if ended, err := Prove(t.Context(), state, got); err != nil || ended {
-				t.Fatalf("%v, ended %t", err, ended)
-			}
-			c.want.Proven = true
-			if diff := cmp.Diff([]Headroom{c.want}, got); diff != "" {
-				t.Errorf("by the scheduler (-want +got):\n%s", diff)
-			}
+			checkHeadroom(t, state, c.want)
 		})
+	}
+}
+
+func headroomOfWeb(t *testing.T, state *collector.State) []Headroom {
+	t.Helper()
+	all, ended, err := Headrooms(t.Context(), state)
+	if err != nil || ended {
+		t.Fatalf("%v, ended %t", err, ended)
+	}
+	return slices.DeleteFunc(all, func(h Headroom) bool { return h.Service != "web" })
+}
+
+// checkHeadroom compares what is counted for web, and then what the scheduler proves of it.
+func checkHeadroom(t *testing.T, state *collector.State, want Headroom) {
+	t.Helper()
+	got := headroomOfWeb(t, state)
+	want.Service = "web"
+	if diff := cmp.Diff([]Headroom{want}, got); diff != "" {
+		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+	if ended, err := Prove(t.Context(), state, got); err != nil || ended {
+		t.Fatalf("%v, ended %t", err, ended)
+	}
+	want.Proven = true
+	if diff := cmp.Diff([]Headroom{want}, got); diff != "" {
+		t.Errorf("by the scheduler (-want +got):\n%s", diff)
 	}
 }
 

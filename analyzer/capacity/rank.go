@@ -44,28 +44,30 @@ type Ranking struct {
 // Rank tries single changes of the cluster on all that the diagnoses say is stuck. Changes by which a task that runs would
 // lose its place are left out. An error means that ctx was cancelled or the state could not be copied.
 func Rank(ctx context.Context, state *collector.State, diagnoses []analyzer.Diagnosis) (Ranking, error) {
-	s := newStuck(state, diagnoses)
-	before, err := s.place(ctx)
-	ranking, err := s.rankAfter(ctx, before, err)
-	if err != nil {
+	return newStuck(state, diagnoses).rank(ctx)
+}
+
+func (s *stuck) rank(ctx context.Context) (Ranking, error) {
+	ranking := s.unranked()
+	err := s.prove(ctx, &ranking)
+	ranking.Ended = outOfTime(err)
+	if err != nil && !ranking.Ended {
 		return Ranking{}, fmt.Errorf("rank what would help: %w", err)
 	}
+	slices.SortStableFunc(ranking.Changes, func(a, b Change) int { return cmp.Or(b.Services-a.Services, b.Tasks-a.Tasks) })
 	return ranking, nil
 }
 
-func (s *stuck) rankAfter(ctx context.Context, before placed, err error) (Ranking, error) {
-	ranking := Ranking{Services: len(s.services), Tasks: len(s.tasks), Changes: []Change{}}
-	if err == nil && len(s.services) > 0 {
-		err = s.rank(ctx, before, &ranking)
-	}
-	if outOfTime(err) {
-		ranking.Ended, err = true, nil
-	}
-	slices.SortStableFunc(ranking.Changes, func(a, b Change) int { return cmp.Or(b.Services-a.Services, b.Tasks-a.Tasks) })
-	return ranking, err
+func (s *stuck) unranked() Ranking {
+	return Ranking{Services: len(s.services), Tasks: len(s.tasks), Changes: []Change{}}
 }
 
-func (s *stuck) rank(ctx context.Context, before placed, ranking *Ranking) error {
+// prove tries the promising changes on the scheduler, and adds to the ranking those that place something.
+func (s *stuck) prove(ctx context.Context, ranking *Ranking) error {
+	before, err := s.unchanged(ctx)
+	if err != nil || len(s.services) == 0 {
+		return err
+	}
 	promising, err := s.promising(ctx)
 	if err != nil {
 		return err

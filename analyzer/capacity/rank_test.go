@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/collector"
 )
 
 func TestWhatWouldHelpMostIsRanked(t *testing.T) {
@@ -24,13 +25,12 @@ func TestWhatWouldHelpMostIsRanked(t *testing.T) {
 		notEast = service("not-east", 1, constrained("node.labels.zone!=east"))
 		filler  = service("filler", 2, reserves(4*gib))
 	)
-	labelsOf := func(n *api.Node) { n.Spec.Annotations.Labels["zone"] = "east" }
 	for name, c := range map[string]struct {
 		objects []any
 		want    []string
 	}{
 		"a drained node that several services wait for": {
-			[]any{node(1), node(2, drained, labelsOf), web, waiting(web, 3), api1, waiting(api1, 2)},
+			[]any{node(1), node(2, drained, labelled("zone", "east")), web, waiting(web, 3), api1, waiting(api1, 2)},
 			[]string{"activate node-2: 2 services, 5 tasks", "label zone=east on node-1: 2 services, 5 tasks", "one more node like node-2: 2 services, 5 tasks"},
 		},
 		"a node that does not answer": {
@@ -58,20 +58,25 @@ func TestWhatWouldHelpMostIsRanked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			state := stateOf(t, c.objects...)
-			ranking, err := Rank(t.Context(), state, diagnoses(state))
-			if err != nil || ranking.Ended {
-				t.Fatalf("%v, ended %t", err, ranking.Ended)
-			}
-			var got []string
-			for _, change := range ranking.Changes {
-				got = append(got, fmt.Sprintf("%s: %d services, %d tasks", change.What, change.Services, change.Tasks))
-			}
-			if diff := cmp.Diff(c.want, got); diff != "" {
+			if diff := cmp.Diff(c.want, ranked(t, stateOf(t, c.objects...))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// ranked are the changes with what each places, the best first.
+func ranked(t *testing.T, state *collector.State) []string {
+	t.Helper()
+	ranking, err := Rank(t.Context(), state, diagnoses(state))
+	if err != nil || ranking.Ended {
+		t.Fatalf("%v, ended %t", err, ranking.Ended)
+	}
+	var changes []string
+	for _, c := range ranking.Changes {
+		changes = append(changes, fmt.Sprintf("%s: %d services, %d tasks", c.What, c.Services, c.Tasks))
+	}
+	return changes
 }
 
 func TestAChangeIsACommand(t *testing.T) {

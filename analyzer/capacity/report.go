@@ -22,12 +22,15 @@ type Report struct {
 // Measure finds how many more nodes are needed and how many more replicas fit, without proving each of the latter. The
 // diagnoses are those of the state. An error means that ctx was cancelled or the state could not be copied.
 func Measure(ctx context.Context, state *collector.State, diagnoses []analyzer.Diagnosis) (Report, error) {
-	s := newStuck(state, diagnoses)
-	report := Report{Ranking: Ranking{Services: len(s.services), Tasks: len(s.tasks), Changes: []Change{}}, Needed: []Need{}, Headroom: []Headroom{}}
-	if err := report.headroom(ctx, state); err != nil {
+	return newStuck(state, diagnoses).measure(ctx)
+}
+
+func (s *stuck) measure(ctx context.Context) (Report, error) {
+	report := Report{Ranking: s.unranked(), Needed: []Need{}, Headroom: []Headroom{}}
+	if err := report.headroom(ctx, s.state); err != nil {
 		return Report{}, fmt.Errorf("measure headroom: %w", err)
 	}
-	before, err := s.place(ctx)
+	before, err := s.unchanged(ctx)
 	if err == nil {
 		err = report.needed(ctx, s, before)
 	}
@@ -44,11 +47,12 @@ func Measure(ctx context.Context, state *collector.State, diagnoses []analyzer.D
 // Look does all that Measure does, ranks what would help most, and proves every headroom on the scheduler as far as the
 // time allows.
 func Look(ctx context.Context, state *collector.State, diagnoses []analyzer.Diagnosis) (Report, error) {
-	report, err := Measure(ctx, state, diagnoses)
+	s := newStuck(state, diagnoses)
+	report, err := s.measure(ctx)
 	if err != nil {
 		return Report{}, err
 	}
-	if report.Ranking, err = Rank(ctx, state, diagnoses); err != nil {
+	if report.Ranking, err = s.rank(ctx); err != nil {
 		return Report{}, err
 	}
 	ended, err := Prove(ctx, state, report.Headroom)

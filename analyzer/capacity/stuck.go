@@ -22,6 +22,8 @@ type stuck struct {
 	tasks   []*api.Task
 	// services are the ids of those that wait, the global ones without any task among them.
 	services map[string]bool
+	// before is what the scheduler places of it as the cluster is: nil until that was asked.
+	before placed
 }
 
 func newStuck(state *collector.State, diagnoses []analyzer.Diagnosis) *stuck {
@@ -60,6 +62,18 @@ func (p placed) beyond(other placed) (services, tasks int) {
 		tasks += n - other[id]
 	}
 	return services, tasks
+}
+
+// unchanged is what the scheduler places as the cluster is; it is asked once.
+func (s *stuck) unchanged(ctx context.Context) (placed, error) {
+	if s.before == nil {
+		before, err := s.place(ctx)
+		if err != nil {
+			return nil, err
+		}
+		s.before = before
+	}
+	return s.before, nil
 }
 
 // place lets the scheduler place all that waits in a cluster with these nodes added or replaced. What the orchestrator
@@ -124,7 +138,7 @@ func (s *stuck) newcomers(state *collector.State, nodes []*api.Node) []*api.Task
 
 func hasTask(state *collector.State, serviceID, nodeID string) bool {
 	for t := range state.TasksOn(nodeID) {
-		if t.ServiceID == serviceID && t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning {
+		if t.ServiceID == serviceID && analyzer.IsToRun(t) {
 			return true
 		}
 	}

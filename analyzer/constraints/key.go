@@ -51,21 +51,24 @@ func ParseKey(text string) Key {
 			return Key{Text: text, kind: a.kind}
 		}
 	}
-	if label := afterPrefix(text, constraint.NodeLabelPrefix); label != "" {
+	switch prefix, label := SplitLabel(text); prefix {
+	case constraint.NodeLabelPrefix:
 		return Key{Text: text, kind: nodeLabel, label: label}
-	}
-	if label := afterPrefix(text, constraint.EngineLabelPrefix); label != "" {
+	case constraint.EngineLabelPrefix:
 		return Key{Text: text, kind: engineLabel, label: label}
 	}
 	return Key{Text: text}
 }
 
-// afterPrefix returns what follows a prefix in any case; empty without it.
-func afterPrefix(text, prefix string) string {
-	if len(text) > len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
-		return text[len(prefix):]
+// SplitLabel cuts node.labels.zone, its prefix in any case, into node.labels. and zone, and likewise a label of an engine
+// (manager/constraint.NodeMatches). Both parts are empty for anything that names no label.
+func SplitLabel(text string) (prefix, label string) {
+	for _, prefix := range []string{constraint.NodeLabelPrefix, constraint.EngineLabelPrefix} {
+		if len(text) > len(prefix) && strings.EqualFold(text[:len(prefix)], prefix) {
+			return prefix, text[len(prefix):]
+		}
 	}
-	return ""
+	return "", ""
 }
 
 // Known tells whether Swarm knows the key.

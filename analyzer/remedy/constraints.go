@@ -70,15 +70,11 @@ func (s *subject) replaceConstraint(old, with string) []proposal {
 // label gives nodes that meet the other constraints what one asks for, those first that have nothing there. Where one asks
 // for a label to be another, or none, nothing is proposed: what is true of the node instead nobody but its owner knows.
 func (s *subject) label(g *group, f constraints.Finding) []proposal {
-	key, prefix := f.Key.Text, ""
+	text := f.Key.Text
 	if !f.Key.Known() && len(f.Suggestions) == 0 {
-		key = f.Key.Proper()
+		text = f.Key.Proper()
 	}
-	for _, p := range []string{constraint.NodeLabelPrefix, constraint.EngineLabelPrefix} {
-		if len(key) > len(p) && strings.EqualFold(key[:len(p)], p) {
-			prefix, key = p, key[len(p):]
-		}
-	}
+	prefix, key := constraints.SplitLabel(text)
 	if prefix == "" || !f.Equal || f.IsPattern() {
 		return nil
 	}

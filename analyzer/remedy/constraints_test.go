@@ -11,27 +11,14 @@ func engineLabelled(key, value string) func(*api.Node) {
 	return func(n *api.Node) { n.Description.Engine.Labels = map[string]string{key: value} }
 }
 
-func TestPlacementConstraint(t *testing.T) {
+func TestPlacementConstraintsAreMetByLabels(t *testing.T) {
 	t.Parallel()
 	var (
-		shop       = service("shop_web", 3, constrained("node.role==worker", "node.labels.env==production"), inStack("shop"))
-		ssd        = service("web", 1, constrained("node.labels.disk==ssd"))
-		engine     = service("web", 1, constrained("engine.labels.gpu==true"))
-		both       = service("web", 1, constrained("node.labels.env==prod", "node.labels.env==test"))
-		host       = service("web", 1, constrained("node.hostname==elsewhere"))
-		proper     = service("web", 1, constrained("node.label.env==prod"))
-		excluded   = service("web", 1, constrained("node.labels.env!=dev"))
-		full       = service("web", 1, constrained("node.labels.env==prod"), reserves(8*gib, 0))
-		hdd        = service("cache", 2, constrained("node.labels.disk==hdd"))
-		two        = service("web", 1, constrained("node.labels.disk==ssd", "node.labels.env==prod"))
-		stale      = service("web", 1, constrained("node.labels.env==prod"))
-		staleTasks = waiting(stale, 1, 1)
+		shop   = service("shop_web", 3, constrained("node.role==worker", "node.labels.env==production"), inStack("shop"))
+		ssd    = service("web", 1, constrained("node.labels.disk==ssd"))
+		engine = service("web", 1, constrained("engine.labels.gpu==true"))
+		hdd    = service("cache", 2, constrained("node.labels.disk==hdd"))
 	)
-	stale.Spec.Task.Placement = &api.Placement{}
-	stale.SpecVersion = &api.Version{Index: 8}
-	without := service("web", 1, constrained("node.labels.env==production"))
-	withoutTasks := withoutVersions(waiting(without, 1, 1))
-	without.Spec.Task.Placement = nil
 	check(t, "placement-constraint", []example{
 		{
 			"a constraint that is nearly right is corrected first",
@@ -59,6 +46,22 @@ func TestPlacementConstraint(t *testing.T) {
 				"at node-2: systemctl reload docker | not verified | none",
 			},
 		},
+	})
+}
+
+func TestPlacementConstraintsThatCannotBeKeptAreMended(t *testing.T) {
+	t.Parallel()
+	var (
+		ssd      = service("web", 1, constrained("node.labels.disk==ssd"))
+		both     = service("web", 1, constrained("node.labels.env==prod", "node.labels.env==test"))
+		host     = service("web", 1, constrained("node.hostname==elsewhere"))
+		proper   = service("web", 1, constrained("node.label.env==prod"))
+		excluded = service("web", 1, constrained("node.labels.env!=dev"))
+		full     = service("web", 1, constrained("node.labels.env==prod"), reserves(8*gib, 0))
+		hdd      = service("cache", 2, constrained("node.labels.disk==hdd"))
+		two      = service("web", 1, constrained("node.labels.disk==ssd", "node.labels.env==prod"))
+	)
+	check(t, "placement-constraint", []example{
 		{
 			"of two that contradict each other one is taken off",
 			list(node(1, labelled("env", "prod")), both, waiting(both, 1, 1)),
@@ -97,6 +100,21 @@ func TestPlacementConstraint(t *testing.T) {
 			list(node(1), two, waiting(two, 1, 1)),
 			[]string{"docker node update --label-add 'disk=ssd' --label-add 'env=prod' node-1 | 1 on node-1 | none"},
 		},
+	})
+}
+
+func TestTasksOfAFormerSpecAreMetAsTheyAre(t *testing.T) {
+	t.Parallel()
+	var (
+		stale      = service("web", 1, constrained("node.labels.env==prod"))
+		staleTasks = waiting(stale, 1, 1)
+	)
+	stale.Spec.Task.Placement = &api.Placement{}
+	stale.SpecVersion = &api.Version{Index: 8}
+	without := service("web", 1, constrained("node.labels.env==production"))
+	withoutTasks := withoutVersions(waiting(without, 1, 1))
+	without.Spec.Task.Placement = nil
+	check(t, "placement-constraint", []example{
 		{
 			"a constraint that the service no longer has is not corrected",
 			list(node(1, labelled("env", "prod")), without, withoutTasks),

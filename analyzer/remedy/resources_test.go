@@ -10,22 +10,14 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
-func TestInsufficientMemory(t *testing.T) {
+func TestReservedMemoryIsLowered(t *testing.T) {
 	t.Parallel()
 	var (
 		web   = service("web", 1, reserves(12*gib, 0))
 		three = service("web", 3, reserves(6*gib, 0))
 		shop  = service("shop_web", 4, reserves(10*gib, 0), inStack("shop"))
 		db    = service("db", 2, reserves(3*gib, 0))
-		mongo = service("mongo", 1, reserves(5*gib, 0), func(s *api.ServiceSpec) {
-			s.Task.GetContainer().Mounts = []api.Mount{{Type: api.MountTypeVolume, Source: "data", Target: "/data"}}
-		})
-		six    = service("web", 1, reserves(6*gib, 0))
-		logs   = service("logs", 0, global, reserves(6*gib, 0))
-		both   = service("web", 1, reserves(32*gib, 8*core))
-		idle   = service("idle", 1)
-		labels = service("web", 1, reserves(12*gib, 0), constrained("node.labels.env==prod"))
-		none   = service("web", 1, reserves(12*gib, 0), reservesGeneric("gpu", 0))
+		none  = service("web", 1, reserves(12*gib, 0), reservesGeneric("gpu", 0))
 	)
 	check(t, "insufficient-memory", []example{
 		{
@@ -48,6 +40,24 @@ func TestInsufficientMemory(t *testing.T) {
 			list(node(1, memoryOf(16*gib)), node(2, memoryOf(16*gib)), shop, waiting(shop, 3, 2), on(shop, 1, 2)),
 			[]string{"docker service update --reserve-memory 6GiB shop_web | 2 on node-1, node-2 | restarts 2 | services.web.deploy.resources.reservations.memory: 6G"},
 		},
+	})
+}
+
+func TestMemoryIsFoundByNodesAndMoves(t *testing.T) {
+	t.Parallel()
+	var (
+		web   = service("web", 1, reserves(12*gib, 0))
+		db    = service("db", 2, reserves(3*gib, 0))
+		mongo = service("mongo", 1, reserves(5*gib, 0), func(s *api.ServiceSpec) {
+			s.Task.GetContainer().Mounts = []api.Mount{{Type: api.MountTypeVolume, Source: "data", Target: "/data"}}
+		})
+		six    = service("web", 1, reserves(6*gib, 0))
+		logs   = service("logs", 0, global, reserves(6*gib, 0))
+		both   = service("web", 1, reserves(32*gib, 8*core))
+		idle   = service("idle", 1)
+		labels = service("web", 1, reserves(12*gib, 0), constrained("node.labels.env==prod"))
+	)
+	check(t, "insufficient-memory", []example{
 		{
 			"a node that is paused is activated",
 			list(node(1), node(2, paused, memoryOf(16*gib)), web, waiting(web, 1, 1)),

@@ -44,6 +44,7 @@ func (r *rehearsal) conclude(ctx context.Context, now time.Time, concerned map[s
 		r.out.Services = append(r.out.Services, *s)
 	}
 	r.noteCompetitors(concerned)
+	r.noteStranded(concerned)
 	r.out.Unchecked = slices.Concat(change.Unchecked, slices.Sorted(maps.Keys(r.notes)))
 	slices.SortFunc(r.out.Services, func(a, b Service) int { return cmp.Compare(a.Name, b.Name) })
 }
@@ -83,7 +84,7 @@ func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Updat
 		case isHere(t):
 			after[t.NodeID]++
 			s.Running++
-		case isLive(t) && t.Status.State == api.TaskStatePending:
+		case analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending:
 			s.Waiting++
 			s.DockerWouldSay = cmp.Or(s.DockerWouldSay, t.Status.Err)
 		}
@@ -101,7 +102,7 @@ func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Updat
 func (r *rehearsal) wanted(s *api.Service) int {
 	here, complete := map[string]bool{}, map[slotKey]bool{}
 	for t := range r.state.TasksOf(s.ID) {
-		here[t.NodeID] = here[t.NodeID] || isLive(t)
+		here[t.NodeID] = here[t.NodeID] || analyzer.IsToRun(t)
 		if isJob(s) && isOfThisRun(s, t) && t.Status.State == api.TaskStateCompleted {
 			complete[keyOf(s, t)] = true
 		}
@@ -162,7 +163,7 @@ func (r *rehearsal) noteCompetitors(concerned map[string]bool) {
 			continue
 		}
 		for t := range r.state.TasksOf(s.ID) {
-			if isLive(t) && t.Status.State == api.TaskStatePending {
+			if analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending {
 				names = append(names, s.Spec.Annotations.Name)
 				break
 			}

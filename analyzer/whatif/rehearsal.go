@@ -9,6 +9,7 @@ import (
 	gogotypes "github.com/gogo/protobuf/types"
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
@@ -16,13 +17,15 @@ import (
 
 // rehearsal is a copy of the swarm that the change is done to, step by step.
 type rehearsal struct {
-	before *collector.State
+	before *collector.State // as it is, once the orchestrators have given up what is stranded
 	state  *collector.State
 	now    *gogotypes.Timestamp
 	placed map[string]int // tasks that were given a node, by service id
 	// evicted are tasks that a changed node stopped, updated the ids of services that the change makes or updates.
 	evicted []*api.Task
 	updated map[string]bool
+	// stranded are the ids of services with tasks on nodes that are down or drained.
+	stranded map[string]bool
 	// freed tells that running tasks ended on nodes that take others, notes what cannot be known of what follows.
 	freed bool
 	notes map[string]bool
@@ -35,7 +38,7 @@ func newRehearsal(state *collector.State, now time.Time) (*rehearsal, error) {
 		return nil, fmt.Errorf("date what is tried: %w", err)
 	}
 	return &rehearsal{
-		before: state, state: state, now: stamp, placed: map[string]int{}, updated: map[string]bool{}, notes: map[string]bool{}, out: &Outcome{},
+		before: state, state: state, now: stamp, placed: map[string]int{}, updated: map[string]bool{}, stranded: map[string]bool{}, notes: map[string]bool{}, out: &Outcome{},
 	}, nil
 }
 
@@ -164,10 +167,5 @@ func (r *rehearsal) displace(tasks []*api.Task, why string) {
 
 // isHere tells that a task has a node and is to stay there.
 func isHere(t *api.Task) bool {
-	return isLive(t) && t.Status.State > api.TaskStatePending
-}
-
-// isLive tells that a task fills its slot: it waits, starts or runs, and is not to stop.
-func isLive(t *api.Task) bool {
-	return t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning
+	return analyzer.IsToRun(t) && t.Status.State > api.TaskStatePending
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/moby/swarmkit/v2/manager/orchestrator"
 	"github.com/moby/swarmkit/v2/manager/orchestrator/restart"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
 )
 
 // slotKey is what an orchestrator fills: a slot, or for a global service a node.
@@ -32,7 +34,7 @@ func (r *rehearsal) slots(ctx context.Context, s *api.Service) (live, spent []*a
 	for t := range r.state.TasksOf(s.ID) {
 		key := keyOf(s, t)
 		switch {
-		case isLive(t):
+		case analyzer.IsToRun(t):
 			full[key] = true
 			live = append(live, t)
 		case t.DesiredState < api.TaskStateRemove: // the others are about to be forgotten

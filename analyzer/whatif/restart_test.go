@@ -4,66 +4,11 @@ import (
 	"testing"
 	"time"
 
-	gogotypes "github.com/gogo/protobuf/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/swarmkit/v2/api"
 
-	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
-
-func restarts(condition api.RestartPolicy_RestartCondition, attempts uint64) func(*api.ServiceSpec) {
-	return func(s *api.ServiceSpec) {
-		s.Task.Restart = &api.RestartPolicy{Condition: condition, MaxAttempts: attempts}
-	}
-}
-
-func jobOf(concurrent, completions uint64) func(*api.ServiceSpec) {
-	return func(s *api.ServiceSpec) {
-		s.Mode = &api.ServiceSpec_ReplicatedJob{ReplicatedJob: &api.ReplicatedJob{MaxConcurrent: concurrent, TotalCompletions: completions}}
-	}
-}
-
-func except(node string) func(*api.ServiceSpec) {
-	return func(s *api.ServiceSpec) { s.Task.Placement.Constraints = []string{"node.labels.id!=" + node} }
-}
-
-// endedOn makes the nth of the tasks one that ended.
-func endedOn(tasks []any, n int, state api.TaskState) []any {
-	t := tasks[n].(*api.Task)
-	t.Status.State, t.DesiredState = state, api.TaskStateShutdown
-	return tasks
-}
-
-func withAvailability(id string, availability api.NodeSpec_Availability) *api.Node {
-	n := node(id, 8)
-	n.Spec.Availability = availability
-	return n
-}
-
-// relabelled is a node that a constraint on another id no longer, or now, means.
-func relabelled(id, label string) *api.Node {
-	n := node(id, 8)
-	n.Spec.Annotations.Labels["id"] = label
-	return n
-}
-
-func scaled(replicas uint64) func(*api.ServiceSpec) {
-	return func(s *api.ServiceSpec) { s.GetReplicated().Replicas = replicas }
-}
-
-// try does a change to a swarm of these objects.
-func try(t *testing.T, change Change, objects ...any) Outcome {
-	t.Helper()
-	store := collector.NewStore()
-	if err := store.Put(objects...); err != nil {
-		t.Fatal(err)
-	}
-	outcome, err := Try(t.Context(), store.Snapshot(), change, start)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return outcome
-}
 
 // fate is what becomes of a service's slots.
 type fate struct {
@@ -84,17 +29,42 @@ func fateOf(o Outcome) fate {
 	return f
 }
 
-func TestASlotIsRefilledOnlyIfItsRestartPolicyAllows(t *testing.T) {
+// slots is a change of a swarm in which a service has a slot on each of two nodes.
+type slots struct {
+	service *api.Service
+	ended   api.TaskState // that of the task on b; it runs where this is 0
+	change  func(*api.Service) Change
+	want    fate
+}
+
+// checkSlots also sees that there is nothing to say of a slot that stays empty.
+func checkSlots(t *testing.T, cases map[string]slots) {
+	t.Helper()
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tasks := running(c.service, "a", "b")
+			if c.ended != 0 {
+				tasks = endedOn(tasks, 1, c.ended)
+			}
+			outcome := try(t, c.change(c.service), tasks, c.service, node("a", 8), node("b", 8))
+			if diff := cmp.Diff(c.want, fateOf(outcome)); diff != "" {
+				t.Error(diff)
+			}
+			if len(outcome.Diagnoses) > 0 {
+				t.Errorf("nothing waits, and still: %+v", outcome.Diagnoses)
+			}
+		})
+	}
+}
+
+// never and onFailure are restart policies.
+var never, onFailure = restarts(api.RestartOnNone, 0), restarts(api.RestartOnFailure, 0)
+
+func TestATaskThatLosesItsNodeIsFollowedOnlyIfItsRestartPolicyAllows(t *testing.T) {
 	t.Parallel()
-	drainB := Change{Nodes: []*api.Node{withAvailability("b", api.NodeAvailabilityDrain)}}
-	never, onFailure := restarts(api.RestartOnNone, 0), restarts(api.RestartOnFailure, 0)
-	force := func(s *api.ServiceSpec) { s.Task.ForceUpdate++ }
-	for name, test := range map[string]struct {
-		service *api.Service
-		ended   api.TaskState // that of the task on b; it runs where this is 0
-		change  func(*api.Service) Change
-		want    fate
-	}{
+	drainB := with(node("b", 8, drained))
+	checkSlots(t, map[string]slots{
 		"a drained node's task is lost with condition none": {
 			service("web", 2, 1, never), 0, func(*api.Service) Change { return drainB },
 			fate{Wanted: 2, Running: 1, Lost: 1},
@@ -105,13 +75,19 @@ func TestASlotIsRefilledOnlyIfItsRestartPolicyAllows(t *testing.T) {
 		},
 		"a task that a label drives away is lost with condition none": {
 			service("web", 2, 1, never, except("gone")), 0,
-			func(*api.Service) Change { return Change{Nodes: []*api.Node{relabelled("b", "gone")}} },
+			func(*api.Service) Change { return with(node("b", 8, labelled("id", "gone"))) },
 			fate{Wanted: 2, Running: 1, Lost: 1},
 		},
 		"a drained node's global task is not missing with condition none": {
 			service("web", 0, 1, never, global), 0, func(*api.Service) Change { return drainB },
 			fate{All: true, Wanted: 1, Running: 1},
 		},
+	})
+}
+
+func TestASlotThatEndedIsRefilledOnlyIfItsRestartPolicyAllows(t *testing.T) {
+	t.Parallel()
+	checkSlots(t, map[string]slots{
 		"a slot whose task failed stays filled when scaled up": {
 			service("web", 2, 1, never), api.TaskStateFailed,
 			func(s *api.Service) Change { return updated(s, false, scaled(3)) },
@@ -139,43 +115,25 @@ func TestASlotIsRefilledOnlyIfItsRestartPolicyAllows(t *testing.T) {
 		},
 		"an update goes through a slot that ended, too": {
 			service("web", 2, 1, never), api.TaskStateFailed,
-			func(s *api.Service) Change { return updated(s, true, force) },
+			func(s *api.Service) Change { return updated(s, true, forced) },
 			fate{All: true, Wanted: 2, Running: 2, Replaced: 2},
 		},
 		"an update of nothing leaves a slot that ended as it is": {
 			service("web", 2, 1, never), api.TaskStateFailed,
-			func(s *api.Service) Change { return updated(s, false, func(*api.ServiceSpec) {}) },
+			func(s *api.Service) Change { return updated(s, false, same) },
 			fate{Wanted: 2, Running: 1, Lost: 1},
 		},
 		"a node whose global task failed gets no other with condition none": {
 			service("web", 0, 1, never, global), api.TaskStateFailed,
-			func(s *api.Service) Change { return updated(s, false, func(*api.ServiceSpec) {}) },
+			func(s *api.Service) Change { return updated(s, false, same) },
 			fate{Wanted: 2, Running: 1, Lost: 1},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			tasks := running(test.service, "a", "b")
-			if test.ended != 0 {
-				tasks = endedOn(tasks, 1, test.ended)
-			}
-			outcome := try(t, test.change(test.service), append(tasks, test.service, node("a", 8), node("b", 8))...)
-			if diff := cmp.Diff(test.want, fateOf(outcome)); diff != "" {
-				t.Error(diff)
-			}
-			if len(outcome.Diagnoses) > 0 {
-				t.Errorf("nothing waits, and still: %+v", outcome.Diagnoses)
-			}
-		})
-	}
+	})
 }
 
 func TestASlotThatStaysEmptyByItsPolicyIsNoRiddle(t *testing.T) {
 	t.Parallel()
-	hourAgo, err := gogotypes.TimestampProto(start.Add(-time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	hourAgo := collectortest.Stamp(start.Add(-time.Hour))
 	web := service("web", 2, 1, restarts(api.RestartOnNone, 0))
 	web.Meta.CreatedAt = hourAgo
 	tasks := endedOn(running(web, "a", "b"), 1, api.TaskStateShutdown)
@@ -183,7 +141,7 @@ func TestASlotThatStaysEmptyByItsPolicyIsNoRiddle(t *testing.T) {
 		task := object.(*api.Task)
 		task.Meta.CreatedAt, task.Status.Timestamp = hourAgo, hourAgo
 	}
-	outcome := try(t, updated(web, false, func(*api.ServiceSpec) {}), append(tasks, web, node("a", 8), node("b", 8))...)
+	outcome := try(t, updated(web, false, same), tasks, web, node("a", 8), node("b", 8))
 	if got := fateOf(outcome); got.Lost != 1 || len(outcome.Diagnoses) != 0 {
 		t.Errorf("%+v, diagnoses: %+v", got, outcome.Diagnoses)
 	}
@@ -191,7 +149,7 @@ func TestASlotThatStaysEmptyByItsPolicyIsNoRiddle(t *testing.T) {
 
 func TestRestartAttemptsAreCountedFromTheTasksOfASlot(t *testing.T) {
 	t.Parallel()
-	drainB := Change{Nodes: []*api.Node{withAvailability("b", api.NodeAvailabilityDrain)}}
+	drainB := with(node("b", 8, drained))
 	for name, test := range map[string]struct {
 		attempts      uint64
 		hidesVersions bool
@@ -230,14 +188,14 @@ func TestRestartAttemptsAreCountedFromTheTasksOfASlot(t *testing.T) {
 func TestAPausedNodeKeepsItsGlobalTask(t *testing.T) {
 	t.Parallel()
 	agent := service("agent", 0, 1, global)
-	paused := withAvailability("b", api.NodeAvailabilityPause)
-	change := updated(agent, true, func(s *api.ServiceSpec) { s.Task.ForceUpdate++ })
-	outcome := try(t, change, append(running(agent, "a", "b"), agent, node("a", 8), paused)...)
+	b := node("b", 8, paused)
+	change := updated(agent, true, forced)
+	outcome := try(t, change, running(agent, "a", "b"), agent, node("a", 8), b)
 	if diff := cmp.Diff(fate{All: true, Wanted: 2, Running: 2, Replaced: 1}, fateOf(outcome)); diff != "" {
 		t.Error(diff)
 	}
 	change = updated(agent, false, except("b"))
-	outcome = try(t, change, append(running(agent, "a", "b"), agent, node("a", 8), paused)...)
+	outcome = try(t, change, running(agent, "a", "b"), agent, node("a", 8), b)
 	if got := briefly(outcome); !got.All || got.Wanted != 1 || got.On["b"] != 0 {
 		t.Errorf("a constraint that excludes the paused node ends its task: %+v", got)
 	}
@@ -245,7 +203,7 @@ func TestAPausedNodeKeepsItsGlobalTask(t *testing.T) {
 
 func TestAJobBeginsAnewOnlyWhenItIsUpdated(t *testing.T) {
 	t.Parallel()
-	gone := Change{Nodes: []*api.Node{relabelled("a", "gone")}}
+	gone := with(node("a", 8, labelled("id", "gone")))
 	iteration := func(i uint64) *api.JobStatus { return &api.JobStatus{JobIteration: api.Version{Index: i}} }
 	for name, test := range map[string]struct {
 		edit      []func(*api.ServiceSpec)
@@ -262,9 +220,7 @@ func TestAJobBeginsAnewOnlyWhenItIsUpdated(t *testing.T) {
 			fate{Wanted: 3, Running: 2, Lost: 1}, "1 of job on a: constraints;",
 		},
 		"a drained node's tasks of a job stay": {
-			nil, func(*api.Service) Change {
-				return Change{Nodes: []*api.Node{withAvailability("a", api.NodeAvailabilityDrain)}}
-			},
+			nil, func(*api.Service) Change { return with(node("a", 8, drained)) },
 			fate{All: true}, "",
 		},
 		"an update makes every one anew, also what was complete": {
@@ -280,13 +236,9 @@ func TestAJobBeginsAnewOnlyWhenItIsUpdated(t *testing.T) {
 			t.Parallel()
 			job := service("job", 0, 1, append(test.edit, jobOf(4, 4), except("gone"))...)
 			job.JobStatus = iteration(1)
-			tasks := running(job, "a", "b", "b", "b")
-			for i, object := range tasks {
-				task := object.(*api.Task)
-				task.Slot, task.DesiredState, task.JobIteration = uint64(i), api.TaskStateCompleted, &api.Version{Index: 1}
-			}
+			tasks := runningJob(job, "a", "b", "b", "b")
 			tasks[3].(*api.Task).Status.State = api.TaskStateCompleted
-			outcome := try(t, test.change(job), append(tasks, job, node("a", 8), node("b", 8))...)
+			outcome := try(t, test.change(job), tasks, job, node("a", 8), node("b", 8))
 			if diff := cmp.Diff(test.want, fateOf(outcome)); diff != "" {
 				t.Error(diff)
 			}
@@ -299,16 +251,10 @@ func TestAJobBeginsAnewOnlyWhenItIsUpdated(t *testing.T) {
 
 func TestAGlobalJobsTaskIsRestartedWhereItMayNotRun(t *testing.T) {
 	t.Parallel()
-	job := service("job", 0, 1, except("gone"), func(s *api.ServiceSpec) {
-		s.Mode = &api.ServiceSpec_GlobalJob{GlobalJob: &api.GlobalJob{}}
-	})
+	job := service("job", 0, 1, except("gone"), globalJob)
 	job.JobStatus = &api.JobStatus{}
-	tasks := running(job, "a", "b")
-	for _, object := range tasks {
-		task := object.(*api.Task)
-		task.Slot, task.DesiredState, task.JobIteration = 0, api.TaskStateCompleted, &api.Version{}
-	}
-	outcome := try(t, Change{Nodes: []*api.Node{relabelled("b", "gone")}}, append(tasks, job, node("a", 8), node("b", 8))...)
+	tasks := runningJob(job, "a", "b")
+	outcome := try(t, with(node("b", 8, labelled("id", "gone"))), tasks, job, node("a", 8), node("b", 8))
 	if got := fateOf(outcome); got.All || got.Running != 1 || got.Waits != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -318,12 +264,8 @@ func TestAWaitingJobIsLookedAtWhenANodeJoins(t *testing.T) {
 	t.Parallel()
 	job := service("job", 0, 5, jobOf(2, 2))
 	job.JobStatus = &api.JobStatus{}
-	tasks := running(job, "a", "")
-	for i, object := range tasks {
-		task := object.(*api.Task)
-		task.Slot, task.DesiredState, task.JobIteration = uint64(i), api.TaskStateCompleted, &api.Version{}
-	}
-	outcome := try(t, Change{Nodes: []*api.Node{node("b", 8)}}, append(tasks, job, node("a", 8))...)
+	tasks := runningJob(job, "a", "")
+	outcome := try(t, with(node("b", 8)), tasks, job, node("a", 8))
 	if diff := cmp.Diff(fate{All: true, Wanted: 2, Running: 2}, fateOf(outcome)); diff != "" {
 		t.Error(diff)
 	}
@@ -340,7 +282,7 @@ func TestTasksThatMayTakeFreedRoomAreNamed(t *testing.T) {
 		want   []string
 	}{
 		"an update that stops first": {
-			updated(web, true, func(s *api.ServiceSpec) { s.Task.ForceUpdate++ }),
+			updated(web, true, forced),
 			[]string{"whether tasks that wait already take the room that becomes free first: of db"},
 		},
 		"a service that is removed": {
@@ -348,8 +290,8 @@ func TestTasksThatMayTakeFreedRoomAreNamed(t *testing.T) {
 			[]string{"whether tasks that wait already take the room that becomes free first: of db"},
 		},
 		"one more replica frees nothing":            {updated(cache, false, scaled(2)), nil},
-		"a drained node's room is nobody's":         {Change{Nodes: []*api.Node{withAvailability("a", api.NodeAvailabilityDrain)}}, nil},
-		"what waits is placed itself on a new node": {Change{Nodes: []*api.Node{node("b", 8)}}, nil},
+		"a drained node's room is nobody's":         {with(node("a", 8, drained)), nil},
+		"what waits is placed itself on a new node": {with(node("b", 8)), nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

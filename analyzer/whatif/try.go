@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -40,6 +41,9 @@ func Try(ctx context.Context, state *collector.State, change Change, now time.Ti
 
 // prepare puts the change into the copy, and plans for each service concerned.
 func (r *rehearsal) prepare(ctx context.Context, change Change, concerned map[string]bool) ([]plan, error) {
+	if err := r.giveUpStranded(); err != nil {
+		return nil, err
+	}
 	if err := r.with(objects(change.Networks)); err != nil {
 		return nil, err
 	}
@@ -134,9 +138,9 @@ func (r *rehearsal) drains(nodes []*api.Node, id string) bool {
 // concernWaiting adds the services of which something waits for a node, or that are to run on every one.
 func (r *rehearsal) concernWaiting(concerned map[string]bool) {
 	for s := range r.state.Services() {
-		concerned[s.ID] = concerned[s.ID] || s.Spec.GetGlobal() != nil
+		concerned[s.ID] = concerned[s.ID] || r.stranded[s.ID] || s.Spec.GetGlobal() != nil
 		for t := range r.state.TasksOf(s.ID) {
-			concerned[s.ID] = concerned[s.ID] || isLive(t) && t.Status.State == api.TaskStatePending
+			concerned[s.ID] = concerned[s.ID] || analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending
 		}
 	}
 }
@@ -177,7 +181,7 @@ func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty ma
 	after := state.Service(c.ID)
 	if !reflect.DeepEqual(before.Spec.Task, after.Spec.Task) {
 		for t := range r.state.TasksOf(c.ID) { // one that waits has no node, so that it never stays as it is
-			dirty[t.ID] = dirty[t.ID] || isLive(t) && t.Status.State <= api.TaskStatePending
+			dirty[t.ID] = dirty[t.ID] || analyzer.IsToRun(t) && t.Status.State <= api.TaskStatePending
 		}
 	}
 	if c.JobStatus != nil {

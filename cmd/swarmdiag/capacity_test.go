@@ -15,6 +15,7 @@ import (
 
 	"github.com/swarmdiag/swarmdiag/analyzer/capacity"
 	"github.com/swarmdiag/swarmdiag/collector"
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 	"github.com/swarmdiag/swarmdiag/collector/snapshot"
 )
 
@@ -65,22 +66,10 @@ func TestTheAgentMeasuresWhileItSpeaks(t *testing.T) {
 }
 
 func TestWhyTellsWhatSeveralServicesWaitForAndWhatWouldHelpMost(t *testing.T) {
-	node := func(id string, availability api.NodeSpec_Availability) *api.Node {
-		return &api.Node{
-			ID: id, Spec: api.NodeSpec{Availability: availability}, Status: api.NodeStatus{State: api.NodeStatus_READY},
-			Description: &api.NodeDescription{Hostname: id, Resources: &api.Resources{MemoryBytes: 8 << 30, NanoCPUs: 4e9}},
-		}
-	}
-	objects := []any{node("node-1", api.NodeAvailabilityActive), node("node-2", api.NodeAvailabilityDrain)}
+	objects := []any{collectortest.Node(1), collectortest.Node(2, collectortest.Drained)}
 	for _, name := range []string{"web", "api"} {
-		spec := api.TaskSpec{Placement: &api.Placement{Constraints: []string{"node.hostname==node-2"}}}
-		objects = append(objects, &api.Service{ID: name, Spec: api.ServiceSpec{
-			Annotations: api.Annotations{Name: name}, Task: spec,
-			Mode: &api.ServiceSpec_Replicated{Replicated: &api.ReplicatedService{Replicas: 1}},
-		}}, &api.Task{
-			ID: name + ".1", ServiceID: name, Slot: 1, Spec: spec, DesiredState: api.TaskStateRunning,
-			Status: api.TaskStatus{State: api.TaskStatePending},
-		})
+		s := collectortest.Service(name, 1, collectortest.Constrained("node.hostname==node-2"))
+		objects = append(objects, s, collectortest.Task(s, 1, api.TaskStatePending))
 	}
 	status, stdout, stderr := swarmdiag(t, "why", "--from", snapshotOf(t, objects))
 	for _, want := range []string{

@@ -23,7 +23,8 @@ import (
 // unplacedStatus is the exit status of try where not every task would be placed.
 const unplacedStatus = exitCode(2)
 
-// contentTrust makes Docker's commands ask a server for the signature of an image.
+// contentTrust makes Docker's commands ask a server for the signature of an image. They read it from the environment
+// wherever they want to know (cli/trust.Enabled): only where it is not set they do not ask.
 const contentTrust = "DOCKER_CONTENT_TRUST"
 
 func newTry(docker *command.DockerCli) *cobra.Command {

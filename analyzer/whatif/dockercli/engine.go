@@ -23,7 +23,7 @@ import (
 )
 
 // engine answers Docker's commands as a manager's engine would, from a State, and keeps what they would change. Only what
-// the commands of New call is there: the embedded client is nil.
+// Docker's own commands among Commands call is there: the embedded client is nil.
 type engine struct {
 	client.APIClient
 

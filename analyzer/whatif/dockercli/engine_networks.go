@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/docker/docker/api/types/filters"
 	"github.com/docker/docker/api/types/network"
 	"github.com/docker/docker/api/types/swarm"
 	"github.com/docker/docker/daemon/cluster/convert"
@@ -46,7 +47,7 @@ func (e *engine) network(ctx context.Context, input string) (*api.Network, error
 	default:
 		e.note("no network could be seen: whether there is one named %s", input)
 	}
-	return placeholder(input, false), e.addNetwork(placeholder(input, false))
+	return namedNetwork(input, false), e.addNetwork(namedNetwork(input, false))
 }
 
 func (e *engine) seesNetworks() bool {
@@ -81,20 +82,27 @@ func (e *engine) NetworkList(ctx context.Context, options network.ListOptions) (
 
 // NetworkCreate keeps a network. Its addresses are not given.
 func (e *engine) NetworkCreate(_ context.Context, name string, options network.CreateOptions) (network.CreateResponse, error) {
-	n := placeholder(name, false)
+	n := namedNetwork(name, false)
 	n.DriverState = &api.Driver{Name: options.Driver}
 	e.note("network %s would be made: whether addresses are left for it", name)
 	return network.CreateResponse{ID: n.ID}, e.addNetwork(n)
 }
 
+// believed makes up the objects that are asked for by name, and notes that nobody knows whether they exist.
+func believed[T any](e *engine, kind string, asked filters.Args, made func(name string) T) []T {
+	var listed []T
+	for _, name := range asked.Get("name") {
+		e.note("whether %s %s exists", kind, name)
+		listed = append(listed, made(name))
+	}
+	return listed
+}
+
 // SecretList finds every secret that is asked for by name: which there are is not kept in the state.
 func (e *engine) SecretList(_ context.Context, options swarm.SecretListOptions) ([]swarm.Secret, error) {
-	var listed []swarm.Secret
-	for _, name := range options.Filters.Get("name") {
-		e.note("whether secret %s exists", name)
-		listed = append(listed, swarm.Secret{ID: name, Spec: swarm.SecretSpec{Annotations: swarm.Annotations{Name: name}}})
-	}
-	return listed, nil
+	return believed(e, "secret", options.Filters, func(name string) swarm.Secret {
+		return swarm.Secret{ID: name, Spec: swarm.SecretSpec{Annotations: swarm.Annotations{Name: name}}}
+	}), nil
 }
 
 // SecretInspectWithRaw finds no secret: a stack's file makes its own.
@@ -109,12 +117,9 @@ func (e *engine) SecretCreate(_ context.Context, spec swarm.SecretSpec) (swarm.S
 
 // ConfigList finds every config that is asked for by name: which there are is not kept in the state.
 func (e *engine) ConfigList(_ context.Context, options swarm.ConfigListOptions) ([]swarm.Config, error) {
-	var listed []swarm.Config
-	for _, name := range options.Filters.Get("name") {
-		e.note("whether config %s exists", name)
-		listed = append(listed, swarm.Config{ID: name, Spec: swarm.ConfigSpec{Annotations: swarm.Annotations{Name: name}}})
-	}
-	return listed, nil
+	return believed(e, "config", options.Filters, func(name string) swarm.Config {
+		return swarm.Config{ID: name, Spec: swarm.ConfigSpec{Annotations: swarm.Annotations{Name: name}}}
+	}), nil
 }
 
 // ConfigInspectWithRaw finds no config: a stack's file makes its own.

@@ -48,7 +48,7 @@ func seed(tx store.Tx, state *collector.State) error {
 		}
 	}
 	if !hasIngress { // not every source shows it
-		if err := store.CreateNetwork(tx, placeholder(ingress, true)); err != nil {
+		if err := store.CreateNetwork(tx, namedNetwork(ingress, true)); err != nil {
 			return err
 		}
 	}
@@ -71,8 +71,8 @@ func each[T any](objects iter.Seq[*T], create func(*T) error) error {
 	return nil
 }
 
-// placeholder is a network of which only the name is known; its name is its id, too.
-func placeholder(name string, isIngress bool) *api.Network {
+// namedNetwork is a network of which only the name is known; its name is its id, too.
+func namedNetwork(name string, isIngress bool) *api.Network {
 	return &api.Network{
 		ID: name, Spec: api.NetworkSpec{Annotations: api.Annotations{Name: name}, Ingress: isIngress},
 		DriverState: &api.Driver{Name: "overlay"},
