@@ -16,7 +16,8 @@ var notRetried = register(&Rule{
 	Infers:    []string{"task.spec_version"},
 	Doc: `By every filter a node takes the pending task, for longer than the scheduler needs, and it is not placed. What Docker says of it is from
 before. A task that waits with a former version of its service's spec (shape stale-spec) is one that the scheduler looks at no
-more, whatever becomes free: only finishing or repeating the update helps.
+more, whatever becomes free: only finishing or repeating the update helps. Otherwise a change came that the scheduler does not look
+for: so with a limit of replicas per node and an update that starts first, where an old task is to stop and takes its time.
 
 Any change of a node makes the scheduler look at all that waits (docker node update --label-add swarmdiag.nudge=1 NODE, then --label-rm
 swarmdiag.nudge); it restarts nothing. docker service update --force makes every task of the service anew, the healthy ones too.`,
