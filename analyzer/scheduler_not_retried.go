@@ -36,6 +36,10 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 			Shows:   "ready active",
 		}},
 	}
+	heals := "no"
+	if rule == notRetried && !u.stale {
+		heals = p.healsItself(u.w) // a task that ends makes the scheduler look again
+	}
 	waited := p.Now.Sub(u.since).Round(time.Second)
 	switch {
 	case rule == schedulerStopped:
@@ -55,7 +59,7 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 	}
 	p.Report(rule, rule.Component, u.f, u.stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = u.w.Task().Status.Err
-		d.Waiting, d.HealsItself = []*Waiting{u.w}, "no"
+		d.Waiting, d.HealsItself = []*Waiting{u.w}, heals
 		d.Nodes = groupNodes(u.w, u.w.Rows)
 		d.Nearest = nearest(u.w)
 	})
