@@ -127,7 +127,9 @@ func notCreated(p *Pass, source string) (why string, volume *api.Volume) {
 }
 
 // reportsDriver tells whether a node has a CSI driver.
-func reportsDriver(n *filters.Node) bool { return n.Description != nil && len(n.Description.CSIInfo) > 0 }
+func reportsDriver(n *filters.Node) bool {
+	return n.Description != nil && len(n.Description.CSIInfo) > 0
+}
 
 func whyVolumes(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 	return whyEach(rows, func(row filters.Row) []string {
