@@ -2,6 +2,7 @@ package analyzer
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -17,7 +18,8 @@ var _ = register(&Rule{
 its access mode does not share, or cannot be reached from the nodes. Managers before Docker 29.1 look only at the last mount
 of a task, whatever its type.
 
-Activate the volume (docker volume update --availability active), wait for its driver to create it, stop the task that uses it,
+Make the volume (docker volume create --driver DRIVER --type mount NAME; where no node reports a CSI driver, install one first),
+activate it (docker volume update --availability active), wait for its driver to create it, stop the task that uses it,
 or make the cluster volume the last mount of the service.`,
 	Infers:  []string{"volumes"},
 	Rejects: rejectedBy(filters.Volumes),
@@ -37,6 +39,9 @@ func explainVolumes(w *Waiting, _ filters.Reason) Finding {
 		evidence, volume := Evidence{What: "volume", Wanted: r.Source, Node: w.Nearest.Node.Name, Hint: r.Why}, r.Volume
 		if volume == nil {
 			evidence.Hint, volume = notCreated(w.Pass, r.Source)
+			if volume == nil && !slices.ContainsFunc(w.Pass.Cluster.Nodes(), reportsDriver) {
+				evidence.Hint += ", and no node reports a CSI driver that could make one"
+			}
 		}
 		if evidence.Hint != "" {
 			why = append(why, fmt.Sprintf("%s: %s", r.Source, evidence.Hint))
@@ -120,6 +125,11 @@ func notCreated(p *Pass, source string) (why string, volume *api.Volume) {
 		return "no cluster volume is in this group", nil
 	}
 	return "no cluster volume has this name", nil
+}
+
+// reportsDriver tells whether a node has a CSI driver.
+func reportsDriver(n *filters.Node) bool {
+	return n.Description != nil && len(n.Description.CSIInfo) > 0
 }
 
 func whyVolumes(w *Waiting, _ filters.Reason, rows []filters.Row) []string {

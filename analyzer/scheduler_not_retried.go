@@ -16,7 +16,8 @@ var notRetried = register(&Rule{
 	Infers:    []string{"task.spec_version"},
 	Doc: `By every filter a node takes the pending task, for longer than the scheduler needs, and it is not placed. What Docker says of it is from
 before. A task that waits with a former version of its service's spec (shape stale-spec) is one that the scheduler looks at no
-more, whatever becomes free: only finishing or repeating the update helps.
+more, whatever becomes free: only finishing or repeating the update helps. Otherwise a change came that the scheduler does not look
+for: so with a limit of replicas per node and an update that starts first, where an old task is to stop and takes its time.
 
 Any change of a node makes the scheduler look at all that waits (docker node update --label-add swarmdiag.nudge=1 NODE, then --label-rm
 swarmdiag.nudge); it restarts nothing. docker service update --force makes every task of the service anew, the healthy ones too.`,
@@ -34,6 +35,10 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 			Command: "docker node inspect -f '{{.Status.State}} {{.Spec.Availability}}' " + quote(node.Ref()),
 			Shows:   "ready active",
 		}},
+	}
+	heals := "no"
+	if rule == notRetried && !u.stale {
+		heals = p.healsItself(u.w) // a task that ends makes the scheduler look again
 	}
 	waited := p.Now.Sub(u.since).Round(time.Second)
 	switch {
@@ -54,7 +59,7 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 	}
 	p.Report(rule, rule.Component, u.f, u.stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = u.w.Task().Status.Err
-		d.Waiting, d.HealsItself = []*Waiting{u.w}, "no"
+		d.Waiting, d.HealsItself = []*Waiting{u.w}, heals
 		d.Nodes = groupNodes(u.w, u.w.Rows)
 		d.Nearest = nearest(u.w)
 	})

@@ -20,8 +20,9 @@ than node.id, node.hostname, node.ip, node.role, node.platform.os, node.platform
 accepted and match nothing, not even with !=. The names of labels are case-sensitive; values are not, and are compared whole: there
 are no patterns. node.labels are set with docker node update --label-add, engine.labels in the configuration of dockerd.
 
-Correct the constraint (docker service update --constraint-rm OLD --constraint-add NEW), or give a node the label it asks for. What
-each constraint matches, and the nearest that does match nodes, is in the evidence.`,
+Correct the constraint (docker service update --constraint-rm OLD --constraint-add NEW), give a node the label it asks for, or take off
+one that it does not want (docker node update --label-rm NAME NODE). What each constraint matches, and the nearest that does match
+nodes, is in the evidence.`,
 	Rejects: rejectedBy(filters.Constraints),
 	Reads:   Keys,
 	Explain: explainConstraints,

@@ -20,46 +20,47 @@ const (
 // Whereabouts tell where a service runs, and what of its spec and of the nodes makes it run there.
 type Whereabouts struct {
 	// On are the nodes with tasks that the scheduler counts for the service, those with most first.
-	On []NodeCount
+	On []NodeCount `json:"on"`
 	// Nodes is how many nodes there are. Each of Left is what a filter leaves of what the ones before it left; one that
 	// does not apply is not there. Takes are those that all of them leave.
-	Nodes int
-	Left  []Left
-	Takes []string
+	Nodes int      `json:"nodes"`
+	Left  []Left   `json:"left,omitempty"`
+	Takes []string `json:"takes"`
 	// Spread is the tree of the placement preferences; nil without any.
-	Spread *Branch
+	Spread *Branch `json:"spread,omitempty"`
 	// Failing are nodes that the scheduler ranks below all others for this version of the service.
-	Failing []NodeCount
+	Failing []NodeCount `json:"failing,omitempty"`
 }
 
 // NodeCount is a node's name and a number of tasks there.
 type NodeCount struct {
-	Node  string
-	Tasks int
+	Node  string `json:"node"`
+	Tasks int    `json:"tasks"`
 }
 
 // Left is how many nodes a filter leaves; By is what it looks at, empty where the filter's name says all.
 type Left struct {
-	Filter filters.Name
-	By     []string
-	Nodes  int
+	Filter filters.Name `json:"filter"`
+	By     []string     `json:"by,omitempty"`
+	Nodes  int          `json:"nodes"`
 }
 
 // Branch is the nodes with the same value of what tasks are spread over.
 type Branch struct {
-	Value string
+	Value string `json:"value"`
 	// Tasks are those of the service on its nodes, Takes how many of the nodes may run one.
-	Tasks, Takes int
+	Tasks int `json:"tasks"`
+	Takes int `json:"takes"`
 	// By is what the branches below it differ in; empty where there are none.
-	By       string
-	Branches []*Branch
+	By       string    `json:"by,omitempty"`
+	Branches []*Branch `json:"branches,omitempty"`
 }
 
 // WhereaboutsOf tells where a service runs and why there; now is the time to measure the age of failures by.
 func WhereaboutsOf(state *collector.State, s *api.Service, now time.Time) Whereabouts {
 	cluster := filters.NewCluster(state)
 	model := ModelTask(state, s)
-	w := Whereabouts{Nodes: len(cluster.Nodes())}
+	w := Whereabouts{Nodes: len(cluster.Nodes()), On: []NodeCount{}, Takes: []string{}}
 	for _, n := range cluster.Nodes() {
 		if tasks := n.ActiveTasks(s.ID); tasks > 0 {
 			w.On = append(w.On, NodeCount{n.Name, tasks})

@@ -115,11 +115,16 @@ func outputs(t *testing.T, state *collector.State) map[string]string {
 	write("what is well", func(text *bytes.Buffer) error {
 		for n := range state.Nodes() {
 			for s := range state.Services() {
-				well, err := Well(state, analyzer.Scope{Names: []string{s.ID}, Node: n.ID}, analyzer.Result{}, now) // as if nothing were stuck
+				well, err := WellOf(state, analyzer.Scope{Names: []string{s.ID}, Node: n.ID}, analyzer.Result{}, now) // as if nothing were stuck
 				if err != nil {
 					return err
 				}
-				text.WriteString(strings.Join(well, "\n"))
+				if err := Report(text, analyzer.Result{}, well, true, false); err != nil {
+					return err
+				}
+				if err := json.NewEncoder(text).Encode(well); err != nil {
+					return err
+				}
 			}
 		}
 		return nil

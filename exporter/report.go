@@ -13,14 +13,16 @@ import (
 
 // Report writes a result for a person: what is behind several diagnoses, each of these as a block that begins with its summary, then what is said of what is
 // well. wide adds the evidence, the matrix and every check. The result must have been redacted.
-func Report(out io.Writer, result analyzer.Result, well []string, wide, colored bool) error {
+func Report(out io.Writer, result analyzer.Result, well []Well, wide, colored bool) error {
 	r := reporter{out: bufio.NewWriter(out), wide: wide, colored: colored}
 	r.incidents(result.Incidents)
 	for i := range result.Diagnoses {
 		r.diagnosis(&result.Diagnoses[i])
 	}
-	for _, sentence := range well {
-		r.line("%s", sentence)
+	for _, one := range well {
+		for _, line := range one.lines() {
+			r.line("%s", line)
+		}
 	}
 	if len(result.Diagnoses)+len(well) == 0 {
 		r.line("%s Nodes: %d.", nothing(result), result.Cluster.Nodes)

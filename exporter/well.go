@@ -16,11 +16,27 @@ import (
 	"github.com/swarmdiag/swarmdiag/collector/redact"
 )
 
-// Well says of what was asked for by name and is not stuck how it is, a sentence each, and of a node that does not take tasks
-// why that is so. Of a service it says why it runs where it runs, too. The result is a whole one of that state at that time; the
-// scope's names must exist.
-func Well(state *collector.State, scope analyzer.Scope, result analyzer.Result, now time.Time) ([]string, error) {
-	var well []string
+// Well is what was asked for and is not stuck, or a node that takes no tasks.
+type Well struct {
+	// Says tells how it is: one sentence.
+	Says string `json:"says"`
+	// Service is the name where it is one.
+	Service string `json:"service,omitempty"`
+	// Where tells why a service runs where it runs; nil for one that is to run nowhere.
+	Where *analyzer.Whereabouts `json:"where,omitempty"`
+}
+
+// Answer is what one look came to, as JSON: what is stuck, and of what was asked for what is not.
+type Answer struct {
+	analyzer.Result
+	Well []Well `json:"well,omitempty"`
+}
+
+// WellOf says of what was asked for by name and is not stuck how it is, and of a node that does not take tasks why that is so. Of
+// a service it says why it runs where it runs, too. The result is a whole one of that state at that time; the scope's names must
+// exist. Free text in it is safe to show.
+func WellOf(state *collector.State, scope analyzer.Scope, result analyzer.Result, now time.Time) ([]Well, error) {
+	var well []Well
 	for _, name := range scope.Names {
 		one := analyzer.Scope{Names: []string{name}, Stack: scope.Stack, Node: scope.Node}
 		stuck, err := isStuck(state, one, result)
@@ -28,12 +44,13 @@ func Well(state *collector.State, scope analyzer.Scope, result analyzer.Result, 
 			return nil, err
 		}
 		if !stuck {
-			well = append(well, howIs(state, name))
-			well = append(well, whereIs(state, name, now)...)
+			well = append(well, wellNamed(state, name, now))
 		}
 	}
 	if scope.Node != "" {
-		well = append(well, away(state, scope.Node)...)
+		for _, says := range away(state, scope.Node) {
+			well = append(well, Well{Says: says})
+		}
 	}
 	if len(scope.Names) > 0 || scope.Stack == "" && scope.Node == "" {
 		return well, nil
@@ -44,13 +61,28 @@ func Well(state *collector.State, scope analyzer.Scope, result analyzer.Result, 
 		return nil, err
 	case stuck:
 	case scope.Node == "":
-		well = append(well, fmt.Sprintf("Nothing of stack %s is stuck.", scope.Stack))
+		well = append(well, Well{Says: fmt.Sprintf("Nothing of stack %s is stuck.", scope.Stack)})
 	case scope.Stack == "":
-		well = append(well, fmt.Sprintf("Nothing that should run on %s is stuck.", scope.Node))
+		well = append(well, Well{Says: fmt.Sprintf("Nothing that should run on %s is stuck.", scope.Node)})
 	default:
-		well = append(well, fmt.Sprintf("Nothing of stack %s that should run on %s is stuck.", scope.Stack, scope.Node))
+		well = append(well, Well{Says: fmt.Sprintf("Nothing of stack %s that should run on %s is stuck.", scope.Stack, scope.Node)})
 	}
 	return well, nil
+}
+
+// wellNamed tells of a service by its name or id, or of a task, that it is not stuck.
+func wellNamed(state *collector.State, name string, now time.Time) Well {
+	well := Well{Says: howIs(state, name)}
+	s := cmp.Or(state.ServiceNamed(name), state.Service(name))
+	if s == nil {
+		return well
+	}
+	well.Service = s.Spec.Annotations.Name
+	if replicated := s.Spec.GetReplicated(); replicated == nil || replicated.Replicas > 0 {
+		where := redactWhereabouts(analyzer.WhereaboutsOf(state, s, now))
+		well.Where = &where
+	}
+	return well
 }
 
 // isStuck tells whether anything in the scope is stuck, silenced or not.

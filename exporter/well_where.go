@@ -1,30 +1,26 @@
 package exporter
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
-	"github.com/swarmdiag/swarmdiag/collector"
 	"github.com/swarmdiag/swarmdiag/collector/redact"
 )
 
-// whereIs tells where a service runs and why there, a line each; nothing of a task, nor of a service that is to run nowhere.
-func whereIs(state *collector.State, name string, now time.Time) []string {
-	s := cmp.Or(state.ServiceNamed(name), state.Service(name))
-	if s == nil || s.Spec.GetReplicated() != nil && s.Spec.GetReplicated().Replicas == 0 {
-		return nil
+// lines writes it for a person: the sentence, and below it where a service runs and why there, a line each.
+func (well Well) lines() []string {
+	lines := []string{well.Says}
+	w := well.Where
+	if w == nil {
+		return lines
 	}
-	w := analyzer.WhereaboutsOf(state, s, now)
-	var lines []string
 	add := func(name, text string) { lines = append(lines, fmt.Sprintf("  %-12s %s", name, text)) }
 	if len(w.On) > 0 {
 		add("runs on", nodeCounts(w.On))
 	}
-	add("may run on", mayRunOn(w))
+	add("may run on", mayRunOn(*w))
 	if w.Spread != nil {
 		heading := "spread"
 		for _, line := range branches(w.Spread, "") {
@@ -74,7 +70,7 @@ func mayRunOn(w analyzer.Whereabouts) string {
 	for _, left := range w.Left {
 		step := leavers[left.Filter]
 		if len(left.By) > 0 {
-			step += " (" + redact.Text(firstNames(left.By)) + ")"
+			step += " (" + firstNames(left.By) + ")"
 		}
 		steps = append(steps, fmt.Sprintf("%s: %d left", step, left.Nodes))
 	}
@@ -104,4 +100,23 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func redactWhereabouts(w analyzer.Whereabouts) analyzer.Whereabouts {
+	w.Left = redactEach(w.Left, func(l analyzer.Left) analyzer.Left {
+		l.By = redactTexts(l.By)
+		return l
+	})
+	w.Spread = redactBranch(w.Spread)
+	return w
+}
+
+func redactBranch(b *analyzer.Branch) *analyzer.Branch {
+	if b == nil {
+		return nil
+	}
+	safe := *b
+	safe.Value, safe.By = redact.Text(b.Value), redact.Text(b.By)
+	safe.Branches = redactEach(b.Branches, redactBranch)
+	return &safe
 }

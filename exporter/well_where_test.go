@@ -1,10 +1,12 @@
 package exporter
 
 import (
-	"strings"
+	"bytes"
+	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/moby/swarmkit/v2/api"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
@@ -35,12 +37,21 @@ func TestAServiceThatIsWellSaysWhyItRunsWhereItRuns(t *testing.T) {
 		s.task(id, "id-of-node-1", api.TaskStateFailed, start, func(t *api.Task) { t.Slot, t.DesiredState = 1, api.TaskStateShutdown })
 	}
 	state, now := s.Snapshot(), start.Add(time.Minute)
-	for name, service := range map[string]string{"well.where.txt": "web", "well.where.task.txt": "web.2"} {
-		well, err := Well(state, analyzer.Scope{Names: []string{service}}, analyzer.Result{}, now)
+	for name, service := range map[string]string{"well.where": "web", "well.where.task": "web.2"} {
+		well, err := WellOf(state, analyzer.Scope{Names: []string{service}}, analyzer.Result{}, now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name, []byte(strings.Join(well, "\n")+"\n"))
+		var text bytes.Buffer
+		if err := Report(&text, analyzer.Result{}, well, false, false); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".txt", text.Bytes())
+		asJSON, err := json.MarshalIndent(well, "", "  ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".json", append(asJSON, '\n'))
 	}
 }
 
@@ -50,8 +61,9 @@ func TestAServiceThatIsScaledToNothingRunsNowhere(t *testing.T) {
 	s.put(service("web", func(s *api.Service) {
 		s.Spec.Mode = &api.ServiceSpec_Replicated{Replicated: &api.ReplicatedService{}}
 	}))
-	well, err := Well(s.Snapshot(), analyzer.Scope{Names: []string{"web"}}, analyzer.Result{}, start)
-	if want := "web is not stuck: it is scaled to 0."; err != nil || strings.Join(well, "\n") != want {
-		t.Errorf("%q, %v, want %q", well, err, want)
+	well, err := WellOf(s.Snapshot(), analyzer.Scope{Names: []string{"web"}}, analyzer.Result{}, start)
+	want := []Well{{Says: "web is not stuck: it is scaled to 0.", Service: "web"}}
+	if diff := cmp.Diff(want, well); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }

@@ -24,6 +24,9 @@ var names = [count]string{"ready", "resources", "plugins", "constraints", "platf
 // String returns the name as metrics and JSON spell it.
 func (n Name) String() string { return names[n] }
 
+// MarshalText implements encoding.TextMarshaler: JSON has the name, not the number.
+func (n Name) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
+
 // All returns every filter in pipeline order.
 func All() []Name {
 	all := make([]Name, count)

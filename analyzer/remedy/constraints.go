@@ -15,8 +15,8 @@ import (
 
 var _ = propose(filters.Constraints, keepConstraint)
 
-// keepConstraint makes a constraint say what was meant, or gives nodes the label that it asks for. Only where it cannot be
-// kept it is taken off.
+// keepConstraint makes a constraint say what was meant, gives nodes the label that it asks for, or takes one off them that it
+// does not want. Only where it cannot be kept it is taken off.
 func keepConstraint(s *subject, g *group, r filters.Reason) []proposal {
 	expressions, err := constraints.Parse(g.waiting.Task().Spec.Placement.Constraints)
 	if err != nil {
@@ -35,6 +35,7 @@ func keepConstraint(s *subject, g *group, r filters.Reason) []proposal {
 		}
 	}
 	found = append(found, s.label(g, x.Findings[i])...)
+	found = append(found, unlabel(g, x, x.Findings[i])...)
 	found = append(found, s.role(g, x.Findings[i])...)
 	if s.loosen {
 		found = append(found, s.takeOff(x, x.Findings[i])...)
@@ -67,8 +68,7 @@ func (s *subject) replaceConstraint(old, with string) []proposal {
 	return s.inStack(p, "deploy.placement.constraints", flow(after.Task.Placement.Constraints))
 }
 
-// label gives nodes that meet the other constraints what one asks for, those first that have nothing there. Where one asks
-// for a label to be another, or none, nothing is proposed: what is true of the node instead nobody but its owner knows.
+// label gives nodes that meet the other constraints what one asks for, those first that have nothing there.
 func (s *subject) label(g *group, f constraints.Finding) []proposal {
 	text := f.Key.Text
 	if !f.Key.Known() && len(f.Suggestions) == 0 {
@@ -121,22 +121,54 @@ func nodeLabel(n *filters.Node, key, value, was string) proposal {
 	return p
 }
 
-// engineLabel is in the configuration of the node's engine, which reads it again when it is told to.
+// engineLabel is in the configuration of the node's engine.
 func engineLabel(n *filters.Node, key, value string) proposal {
+	return reloads(n, fmt.Sprintf("first add %q to", key+"="+value), "is true")
+}
+
+// reloads has an engine read its labels again, which it does when it is told to.
+func reloads(n *filters.Node, first, ifIt string) proposal {
 	return proposal{
 		commands: []command{{verb: "systemctl reload docker"}}, at: n.Name,
-		note: fmt.Sprintf(`first add %q to "labels" in /etc/docker/daemon.json there, only if it is true of %s; the managers see it within half a minute`, key+"="+value, n.Name),
+		note: fmt.Sprintf(`%s "labels" in /etc/docker/daemon.json there, only if it %s of %s; the managers see it within half a minute`, first, ifIt, n.Name),
+	}
+}
+
+// unlabel takes a label off nodes that meet the other constraints, where one asks for it to be another or none: what is true of
+// the node instead nobody but its owner knows.
+func unlabel(g *group, x constraints.Explanation, f constraints.Finding) []proposal {
+	if _, contradicted := contradiction(x, f); contradicted || !f.Key.Known() || f.Equal {
+		return nil
+	}
+	lower := strings.ToLower(f.Key.Text)
+	var found []proposal
+	for _, row := range g.nearest() {
+		was := f.Key.Value(row.Node.Node)
+		switch {
+		case strings.HasPrefix(lower, constraint.NodeLabelPrefix):
+			found = append(found, noNodeLabel(row.Node, f.Key.Text[len(constraint.NodeLabelPrefix):], was))
+		case strings.HasPrefix(lower, constraint.EngineLabelPrefix):
+			found = append(found, reloads(row.Node, fmt.Sprintf("first take %q out of", f.Key.Text[len(constraint.EngineLabelPrefix):]+"="+was), "is no longer true"))
+		}
+	}
+	return found
+}
+
+func noNodeLabel(n *filters.Node, key, was string) proposal {
+	id := n.ID
+	return proposal{
+		commands: []command{updateNode(n, flag("--label-rm", key))},
+		change:   func(d *Draft) { delete(d.Node(id).Spec.Annotations.Labels, key) },
+		note:     fmt.Sprintf("only if it is no longer true of %s that %s is %s; what is true instead can be set with --label-add", n.Name, key, was),
 	}
 }
 
 // takeOff removes a constraint that cannot be kept: another one contradicts it, or what it looks at is no label, and none
 // of the nodes has it or anything near.
 func (s *subject) takeOff(x constraints.Explanation, f constraints.Finding) []proposal {
-	for _, pair := range x.Contradictions {
-		if pair.A.Text == f.Text || pair.B.Text == f.Text {
-			return noted(s.replaceConstraint(f.Text, ""), fmt.Sprintf("%s and %s cannot both be kept (%s): take off the one that is not meant",
-				pair.A.Text, pair.B.Text, pair.Why))
-		}
+	if pair, is := contradiction(x, f); is {
+		return noted(s.replaceConstraint(f.Text, ""), fmt.Sprintf("%s and %s cannot both be kept (%s): take off the one that is not meant",
+			pair.A.Text, pair.B.Text, pair.Why))
 	}
 	lower := strings.ToLower(f.Key.Text)
 	if strings.HasPrefix(lower, constraint.NodeLabelPrefix) || strings.HasPrefix(lower, constraint.EngineLabelPrefix) || len(f.Suggestions) > 0 {
@@ -147,4 +179,13 @@ func (s *subject) takeOff(x constraints.Explanation, f constraints.Finding) []pr
 		note = fmt.Sprintf("%s is met by no node that is left; a node that joins with that role would meet it, too", f.Text)
 	}
 	return noted(s.replaceConstraint(f.Text, ""), note)
+}
+
+// contradiction is the first pair of constraints of which one contradicts the other that this one is in.
+func contradiction(x constraints.Explanation, f constraints.Finding) (pair constraints.Pair, is bool) {
+	i := slices.IndexFunc(x.Contradictions, func(c constraints.Pair) bool { return c.A.Text == f.Text || c.B.Text == f.Text })
+	if i < 0 {
+		return pair, false
+	}
+	return x.Contradictions[i], true
 }

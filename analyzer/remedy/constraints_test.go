@@ -57,6 +57,10 @@ func TestPlacementConstraintsThatCannotBeKeptAreMended(t *testing.T) {
 		host     = service("web", 1, constrained("node.hostname==elsewhere"))
 		proper   = service("web", 1, constrained("node.label.env==prod"))
 		excluded = service("web", 1, constrained("node.labels.env!=dev"))
+		dev      = service("dev", 1, constrained("node.labels.env==dev"))
+		noGPU    = service("web", 1, constrained("engine.labels.gpu!=true"))
+		only     = service("web", 1, constrained("node.labels.env==dev", "node.labels.env!=dev"))
+		onlyGPU  = service("web", 1, constrained("engine.labels.gpu==true", "engine.labels.gpu!=true"))
 		full     = service("web", 1, constrained("node.labels.env==prod"), reserves(8*gib, 0))
 		hdd      = service("cache", 2, constrained("node.labels.disk==hdd"))
 		two      = service("web", 1, constrained("node.labels.disk==ssd", "node.labels.env==prod"))
@@ -86,9 +90,29 @@ func TestPlacementConstraintsThatCannotBeKeptAreMended(t *testing.T) {
 			[]string{"docker node update --label-add 'env=prod' node-1 && docker service update --constraint-rm 'node.label.env==prod' --constraint-add 'node.labels.env==prod' web | 1 on node-1 | none"},
 		},
 		{
-			"a label is not taken off a node",
-			list(node(1, labelled("env", "dev")), excluded, waiting(excluded, 1, 1)),
-			nil,
+			"a label that the constraint does not want is taken off a node",
+			list(node(1, labelled("env", "dev")), node(2, labelled("env", "dev"), drained), excluded, waiting(excluded, 1, 1)),
+			[]string{"docker node update --label-rm env node-1 | 1 on node-1 | none"},
+		},
+		{
+			"who has to leave a node that loses its label is told",
+			list(node(1, labelled("env", "dev")), excluded, waiting(excluded, 1, 1), dev, on(dev, 1)),
+			[]string{"docker node update --label-rm env node-1 | 1 on node-1 | outage 1"},
+		},
+		{
+			"an engine label that the constraint does not want is taken out of the configuration of the engine",
+			list(node(1, engineLabelled("gpu", "true")), noGPU, waiting(noGPU, 1, 1)),
+			[]string{"at node-1: systemctl reload docker | not verified | none"},
+		},
+		{
+			"a label stays where another constraint asks for it",
+			list(node(1, labelled("env", "dev")), only, waiting(only, 1, 1)),
+			[]string{"docker service update --constraint-rm 'node.labels.env!=dev' web | 1 on node-1 | none"},
+		},
+		{
+			"an engine label stays where another constraint asks for it",
+			list(node(1, engineLabelled("gpu", "true")), onlyGPU, waiting(onlyGPU, 1, 1)),
+			[]string{"docker service update --constraint-rm 'engine.labels.gpu!=true' web | 1 on node-1 | none"},
 		},
 		{
 			"a node that is full as well takes two changes",

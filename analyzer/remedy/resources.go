@@ -16,13 +16,16 @@ import (
 var _ = propose(filters.Resources, reserveLess)
 
 // reserveLess lowers a reservation to the most that lets as many of the waiting tasks as can be run where they are wanted;
-// a kind of generic resource that nodes offer in another case is corrected instead.
+// a kind of generic resource that nodes offer in another case is corrected instead, and one that none offers has to be advertised.
 func reserveLess(s *subject, g *group, r filters.Reason) []proposal {
 	if r.What == "" {
 		return nil
 	}
 	if corrected := correctKind(s, g, r); len(corrected) > 0 {
 		return corrected
+	}
+	if kind, isGeneric := strings.CutPrefix(r.What, filters.GenericPrefix); isGeneric && !offered(g, kind) {
+		return advertise(g, kind)
 	}
 	fits := s.largestThatFits(g, r.What)
 	if fits == 0 {

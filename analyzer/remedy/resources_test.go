@@ -144,9 +144,9 @@ func TestInsufficientGenericResource(t *testing.T) {
 			[]string{"docker service update --generic-resource-rm GPU --generic-resource-add 'gpu=1' shop_web | 1 on node-1 | none | services.web.deploy.resources.reservations.generic_resources: [{\"discrete_resource_spec\":{\"kind\":\"ssd\",\"value\":1}},{\"discrete_resource_spec\":{\"kind\":\"gpu\",\"value\":1}}]"},
 		},
 		{
-			"nothing helps against a kind that no node offers",
+			"a kind that no node offers has to be advertised",
 			list(node(1, offers("gpu", 2)), fpga, waiting(fpga, 1, 1)),
-			nil,
+			[]string{"at node-1: systemctl restart docker | not verified | none"},
 		},
 		{
 			"a task that holds a piece moves to where another is free",

@@ -2,7 +2,9 @@ package remedy
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
 
@@ -11,7 +13,7 @@ import (
 
 var _ = propose(filters.Volumes, useVolume)
 
-// useVolume activates cluster volumes, or puts the one that managers judge last among the mounts.
+// useVolume makes or activates cluster volumes, or puts the one that managers judge last among the mounts.
 func useVolume(s *subject, g *group, _ filters.Reason) []proposal {
 	var found []proposal
 	refusals, skipped := s.cluster.VolumeRefusals(g.waiting.Task(), g.rows[0].Node)
@@ -19,7 +21,11 @@ func useVolume(s *subject, g *group, _ filters.Reason) []proposal {
 		found = s.sortMounts(g.waiting.Task())
 	}
 	for _, r := range refusals {
-		if r.Volume == nil || r.Volume.Spec.Availability == api.VolumeAvailabilityActive {
+		if r.Volume == nil {
+			found = append(found, s.createVolume(r.Source)...)
+			continue
+		}
+		if r.Volume.Spec.Availability == api.VolumeAvailabilityActive {
 			continue
 		}
 		id := r.Volume.ID
@@ -49,4 +55,46 @@ func (s *subject) sortMounts(t *api.Task) []proposal {
 	}
 	p := s.updateService(func(spec *api.ServiceSpec) { spec.Task.GetContainer().Mounts = mounts }, flag("--mount-add", value))
 	return noted(p, "managers before Docker 29.1 judge the last mount only: this sorts the mounts, so that the cluster volume is that")
+}
+
+// createVolume makes a cluster volume that is missing, by each driver that nodes have. How large it has to be and what else its
+// driver wants is not known, so that no copy can show it. One that is there waits for its driver, which no command hastens.
+func (s *subject) createVolume(source string) []proposal {
+	group, isGroup := strings.CutPrefix(source, "group:")
+	for v := range s.state.Volumes() {
+		if v.Spec.Annotations.Name == source || isGroup && v.Spec.Group == group {
+			return nil
+		}
+	}
+	flags := []string{"--type mount"}
+	if s.Wanted > 1 {
+		flags = append(flags, "--scope multi", "--sharing all")
+	}
+	name := source
+	if isGroup {
+		flags, name = append(flags, flag("--group", group)), group
+	}
+	var found []proposal
+	for _, driver := range s.volumeDrivers() {
+		found = append(found, proposal{
+			commands: []command{{"docker volume create", slices.Concat([]string{flag("--driver", driver)}, flags), name}},
+			note:     fmt.Sprintf("see first that %s is not only misspelt; its size (--required-bytes) and the driver's own options (--opt) may have to be given", source),
+		})
+	}
+	return found
+}
+
+// volumeDrivers are the CSI drivers that nodes report, by name.
+func (s *subject) volumeDrivers() []string {
+	var drivers []string
+	for _, n := range s.cluster.Nodes() {
+		if n.Description == nil {
+			continue
+		}
+		for _, csi := range n.Description.CSIInfo {
+			drivers = append(drivers, csi.PluginName)
+		}
+	}
+	slices.Sort(drivers)
+	return slices.Compact(drivers)
 }

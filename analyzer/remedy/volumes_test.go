@@ -27,18 +27,23 @@ func engineVersion(v string) func(*api.Node) {
 	return func(n *api.Node) { n.Description.Engine.EngineVersion = v }
 }
 
+func driver(name string) func(*api.Node) {
+	return func(n *api.Node) { n.Description.CSIInfo = []*api.NodeCSIInfo{{PluginName: name}} }
+}
+
 func TestClusterVolumeUnavailable(t *testing.T) {
 	t.Parallel()
 	var (
-		data   = api.Mount{Type: api.MountTypeCluster, Source: "data", Target: "/data"}
-		bind   = api.Mount{Type: api.MountTypeBind, Source: "/etc/app", Target: "/etc/app"}
-		last   = api.Mount{Type: api.MountTypeBind, Source: "zoo", Target: "/etc/app"}
-		web    = service("web", 1, mounts(data))
-		before = service("web", 1, mounts(data, bind))
-		sorted = service("web", 1, mounts(data, last))
-		drain  = func(v *api.Volume) { v.Spec.Availability = api.VolumeAvailabilityDrain }
-		single = func(v *api.Volume) { v.Spec.AccessMode.Scope = api.VolumeScopeSingleNode }
-		uses   = on(service("db", 1, mounts(data)), 2)
+		data    = api.Mount{Type: api.MountTypeCluster, Source: "data", Target: "/data"}
+		bind    = api.Mount{Type: api.MountTypeBind, Source: "/etc/app", Target: "/etc/app"}
+		last    = api.Mount{Type: api.MountTypeBind, Source: "zoo", Target: "/etc/app"}
+		web     = service("web", 1, mounts(data))
+		before  = service("web", 1, mounts(data, bind))
+		sorted  = service("web", 1, mounts(data, last))
+		several = service("web", 2, mounts(api.Mount{Type: api.MountTypeCluster, Source: "group:fast", Target: "/data"}))
+		drain   = func(v *api.Volume) { v.Spec.Availability = api.VolumeAvailabilityDrain }
+		single  = func(v *api.Volume) { v.Spec.AccessMode.Scope = api.VolumeScopeSingleNode }
+		uses    = on(service("db", 1, mounts(data)), 2)
 	)
 	uses[0].(*api.Task).Volumes = []*api.VolumeAttachment{{ID: "volume-data", Source: "data", Target: "/data"}}
 	check(t, "cluster-volume-unavailable", []example{
@@ -61,6 +66,26 @@ func TestClusterVolumeUnavailable(t *testing.T) {
 			"managers from 29.1 on judge the volume wherever it stands",
 			list(node(1, engineVersion("29.1.0")), volume("data", drain), before, waiting(before, 1, 1)),
 			[]string{"docker volume update --availability active data | 1 on node-1 | none"},
+		},
+		{
+			"a volume that is missing is made, by a driver that nodes have",
+			list(node(1, driver("csi.example")), node(2, driver("csi.example")), web, waiting(web, 1, 1)),
+			[]string{"docker volume create --driver csi.example --type mount data | not verified | none"},
+		},
+		{
+			"one that several tasks are to use can be shared",
+			list(node(1, driver("csi.example")), several, waiting(several, 1, 2)),
+			[]string{"docker volume create --driver csi.example --type mount --scope multi --sharing all --group fast fast | not verified | none"},
+		},
+		{
+			"none is made where no node has a driver",
+			list(node(1), web, waiting(web, 1, 1)),
+			nil,
+		},
+		{
+			"one that its driver has not made yet is not made again",
+			list(node(1, driver("csi.example")), volume("data", func(v *api.Volume) { v.VolumeInfo = nil }), web, waiting(web, 1, 1)),
+			nil,
 		},
 		{
 			"a volume of a single node is used where it is in use already",

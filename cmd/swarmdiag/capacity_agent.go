@@ -49,29 +49,33 @@ func (m *measurer) run(ctx context.Context) {
 			return
 		case <-timer.C:
 		}
-		began := time.Now()
-		m.measure(ctx)
-		timer.Reset(max(capacityPause, capacityShare*time.Since(began)))
+		pause, began := time.Second, time.Now()
+		if m.measure(ctx) {
+			pause = max(capacityPause, capacityShare*time.Since(began))
+		}
+		timer.Reset(pause)
 	}
 }
 
-func (m *measurer) measure(ctx context.Context) {
+// measure returns false where there is nothing to measure.
+func (m *measurer) measure(ctx context.Context) bool {
 	m.mu.Lock()
 	state, diagnoses := m.state, m.diagnoses
 	m.mu.Unlock()
 	if state == nil {
-		return
+		return false
 	}
 	ctx, cancel := context.WithTimeout(ctx, capacityTime)
 	defer cancel()
 	report, err := capacity.Measure(ctx, state, diagnoses)
 	switch {
 	case errors.Is(err, context.Canceled):
-		return
+		return true
 	case err == nil:
 		m.tell(report)
 	case !m.failed: // the next try is after the pause
 		m.log.WithError(err).Warn("capacity not measured")
 	}
 	m.failed = err != nil
+	return true
 }

@@ -43,19 +43,7 @@ func TestWhatTryPrints(t *testing.T) {
 			if status != test.status {
 				t.Errorf("status %d, want %d\n%s", status, test.status, stderr)
 			}
-			path := filepath.Join("testdata", "try", name+".txt")
-			if *update {
-				if err := os.WriteFile(path, []byte(stdout), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			want, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(string(want), stdout); diff != "" {
-				t.Error(diff)
-			}
+			golden(t, filepath.Join("try", name+".txt"), stdout)
 		})
 	}
 }
@@ -105,5 +93,23 @@ func TestTriesOwnOptionsDoNotStandInTheWayOfARollback(t *testing.T) {
 	status, stdout, stderr := swarmdiag(t, "try", "--from", "testdata/cases/update-paused", "service", "update", "--rollback", "web")
 	if status != 0 || !strings.Contains(stdout, "Every task would be placed.") {
 		t.Errorf("status %d\n%s%s", status, stdout, stderr)
+	}
+}
+
+// golden compares with a file of testdata, which -update writes.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -74,7 +74,7 @@ func (w *whyLook) run(cmd *cobra.Command, names []string) error {
 		return err
 	}
 	whole := analyzer.Analyze(state, now, w.patience)
-	well, err := exporter.Well(state, scope, whole, now)
+	well, err := exporter.WellOf(state, scope, whole, now)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (w *whyLook) run(cmd *cobra.Command, names []string) error {
 	}
 	narrowed.ShareRemedies()
 	result := exporter.Redact(narrowed)
-	err = w.out.write(w.docker.Out(), result, func(wide bool) error {
+	err = w.out.write(w.docker.Out(), exporter.Answer{Result: result, Well: well}, func(wide bool) error {
 		if err := exporter.Report(w.docker.Out(), result, well, wide, colored(w.docker.Out())); err != nil {
 			return err
 		}

@@ -53,6 +53,16 @@ func TestWhyOfWhatIsWell(t *testing.T) {
 	}
 }
 
+func TestWhyOfAServiceThatIsWellIsJSONAndYAMLToo(t *testing.T) {
+	for _, format := range []string{"json", "yaml"} {
+		status, stdout, stderr := swarmdiag(t, "why", "web", "--from", "testdata/cases/healthy", "--format", format)
+		if status != 0 || stderr != "" {
+			t.Errorf("status %d, want 0\n%s", status, stderr)
+		}
+		golden(t, "why/well."+format, stdout)
+	}
+}
+
 func TestWhyLooksWhereTheAgentDoes(t *testing.T) {
 	wasEngine, wasControl := engineSockets, controlSockets
 	t.Cleanup(func() { engineSockets, controlSockets = wasEngine, wasControl })

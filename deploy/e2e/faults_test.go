@@ -11,6 +11,7 @@ import (
 type fault struct {
 	service      string
 	create       string // the options of docker service create
+	update       string // those of docker service update, where it can be placed until that
 	cause, shape string
 	names        []string // what the diagnosis must name
 	heal         string   // a command line
@@ -20,6 +21,7 @@ type fault struct {
 
 // prepare labels nodes and fills them, so that the faults below have the shape they should.
 const prepare = `
+for node in node-1 node-2 node-3 node-4; do docker node update --label-add tier=gold $node; done
 docker node update --label-add env=prod --label-add Zone=eu node-1
 docker node update --label-add env=prod --label-add pool=one node-2
 docker service create -d --no-resolve-image --name filler --mode global --reserve-memory 12g --reserve-cpu 1.5 demo:1
@@ -54,6 +56,9 @@ func unprovable(f fault) fault {
 	return f
 }
 
+// isShort tells that one fault of each kind is enough, and of each the first remedy.
+func isShort() bool { return os.Getenv("LIVE_FAULTS") == "short" }
+
 // faults are all independent of each other: a pending task holds nothing.
 func faults() []fault {
 	all := []fault{
@@ -62,6 +67,7 @@ func faults() []fault {
 		constrained("near-value", "node.labels.env==production", "node.labels.env==prod", "prod"),
 		constrained("engine-label", "node.labels.rack==r1", "engine.labels.rack==r1", "engine.labels.rack"),
 		constrained("missing-prefix", "env==prod", "node.labels.env==prod", "node.labels.env"),
+		constrained("unwanted-label", "node.labels.tier!=gold", "node.labels.tier==gold", "tier"),
 		constrained("unknown-key", "node.name==node-2", "node.hostname==node-2", "node.hostname"),
 		{
 			service: "contradiction", create: "--constraint node.labels.env==prod --constraint node.labels.env==test", cause: "placement-constraint",
@@ -97,7 +103,7 @@ func faults() []fault {
 			names: []string{"node.labels.gpu==true"}, heal: "docker node update --label-add gpu=true node-3",
 		},
 	}
-	if os.Getenv("LIVE_FAULTS") != "short" {
+	if !isShort() {
 		return all
 	}
 	kinds, short := map[string]bool{}, []fault{}
@@ -108,4 +114,16 @@ func faults() []fault {
 		}
 	}
 	return short
+}
+
+// moreFaults take a kind of remedy that those above do not: two changes together, an update that stops first, a node's role.
+func moreFaults() []fault {
+	return []fault{
+		{service: "two-reasons", create: "--constraint node.labels.disk==ssd --reserve-memory 900g", cause: "placement-constraint"},
+		{
+			service: "starts-first", create: "--constraint node.hostname==node-4 --publish mode=host,published=9100,target=8080 --update-order start-first",
+			update: "--env-add changed=yes", cause: "host-port-taken",
+		},
+		{service: "needs-manager", create: "--constraint node.hostname==node-4 --constraint node.role==manager", cause: "placement-constraint"},
+	}
 }

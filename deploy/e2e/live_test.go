@@ -35,9 +35,10 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	r.sh(prepare)
 	r.eventually(2*time.Minute, func() error { return r.running(wellServices...) })
 
+	asPrepared := r.nodeSpecs()
 	planted := faults()
 	for _, f := range planted {
-		r.sh(fmt.Sprintf("docker service create -d --no-resolve-image --name %s %s demo:1", f.service, f.create))
+		r.make(f)
 	}
 	planted = append(planted, r.createForOtherPlatform())
 
@@ -72,6 +73,16 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	if result, status := r.why(""); status != 0 || len(result.Diagnoses) != 0 {
 		t.Errorf("after all is healed why exits with %d and finds %s", status, causes(result))
 	}
+	for _, f := range planted {
+		r.sh("docker service rm " + f.service)
+	}
+	r.restore(asPrepared)
+	for _, f := range append(planted, moreFaults()...) {
+		if !f.unproven && !isShort() {
+			t.Run(f.service+" heals by each other remedy", func(t *testing.T) { r.with(t).otherRemedies(f, asPrepared) })
+		}
+	}
+	t.Run("a task that the scheduler forgot is named, and placed by a nudge that restarts nothing", func(t *testing.T) { r.with(t).forgottenTask() })
 	t.Run("a task that the scheduler looks at no more is named, and placed by the remedy", func(t *testing.T) { r.with(t).staleTask() })
 	t.Run("a node that takes no tasks is named, with which of the three", func(t *testing.T) {
 		r.with(t).unavailableNode()
@@ -202,12 +213,8 @@ func causes(result analyzer.Result) string {
 
 // bothSourcesAgree compares what is said from the Engine API and from the control socket; only what the former hides may differ.
 func (r *rig) bothSourcesAgree() {
-	socket, err := r.ControlSocket(1)
-	if err != nil {
-		r.t.Fatal(err)
-	}
 	engine, _ := r.why("")
-	watch, _ := r.result("swarmdiag why --format json --control-socket " + socket)
+	watch, _ := r.whyByWatch("")
 	for _, result := range []*analyzer.Result{&engine, &watch} {
 		for i := range result.Diagnoses {
 			d := &result.Diagnoses[i]
@@ -252,43 +259,43 @@ func (r *rig) metricsCount(planted []fault) {
 // unavailableNode drains, pauses and freezes a node that a service is bound to.
 func (r *rig) unavailableNode() {
 	const service = "bound"
-	for _, step := range []struct{ state, break_, heal string }{
-		{"drain", "docker node update --availability drain node-4", "docker node update --availability active node-4"},
-		{"pause", "docker node update --availability pause node-4", "docker node update --availability active node-4"},
-		{"down", "", ""},
-	} {
-		if step.break_ == "" {
+	for _, state := range []string{"drain", "pause", "down"} {
+		if state == "down" {
 			if err := r.Pause(r.t.Context(), 4); err != nil {
 				r.t.Fatal(err)
 			}
 			r.eventually(time.Minute, func() error {
-				if state := r.docker(1, "node", "inspect", "-f", "{{.Status.State}}", "node-4"); state != "down" {
-					return fmt.Errorf("node-4 is %s", state)
+				if is := r.docker(1, "node", "inspect", "-f", "{{.Status.State}}", "node-4"); is != state {
+					return fmt.Errorf("node-4 is %s", is)
 				}
 				return nil
 			})
 		} else {
-			r.sh(step.break_)
+			r.sh("docker node update --availability " + state + " node-4")
 		}
 		before := len(of(r.events(), "stuck", service))
 		r.sh("docker service create -d --no-resolve-image --name " + service + " --constraint node.hostname==node-4 demo:1")
 		r.eventually(time.Minute, func() error {
 			if n := len(of(r.events(), "stuck", service)); n != before+1 {
-				return fmt.Errorf("%s: %d stuck lines for %s", step.state, n-before, service)
+				return fmt.Errorf("%s: %d stuck lines for %s", state, n-before, service)
 			}
 			return nil
 		})
-		r.isRight(fault{cause: "no-available-node", names: []string{"node-4", step.state}}, *of(r.events(), "stuck", service)[before].Diagnosis)
-		if step.heal == "" {
+		r.isRight(fault{cause: "no-available-node", names: []string{"node-4", state}}, *of(r.events(), "stuck", service)[before].Diagnosis)
+		if state == "down" {
 			if err := r.Resume(r.t.Context(), 4); err != nil {
 				r.t.Fatal(err)
 			}
 		} else {
-			r.sh(step.heal)
+			d := r.isFound(fault{service: service, cause: "no-available-node"})
+			if proven := provenOf(d); len(proven) != 1 {
+				r.t.Fatalf("want one proven remedy, not %+v", d.Remedies)
+			}
+			r.comesTrue(d, d.Remedies[0])
 		}
 		r.eventually(time.Minute, func() error {
 			if n := len(of(r.events(), "resolved", service)); n != before+1 {
-				return fmt.Errorf("%s: %s is not resolved", step.state, service)
+				return fmt.Errorf("%s: %s is not resolved", state, service)
 			}
 			return nil
 		})

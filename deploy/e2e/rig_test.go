@@ -37,6 +37,7 @@ type rig struct {
 	t      *testing.T
 	config string // a docker configuration with the CLI plugin
 	binary string
+	ran    map[string]bool // the commands of remedies that ran
 }
 
 // with is the same rig for a part of the test.
@@ -56,7 +57,7 @@ func newRig(t *testing.T, name string) *rig {
 // bringUp gives a swarm of the Docker version that the environment names, with the program and its image on every node.
 func bringUp(t *testing.T, o testbed.Options) *rig {
 	o.Docker = cmp.Or(os.Getenv("LIVE_DOCKER"), testbed.Docker27)
-	r := &rig{Swarm: testbed.ForTest(t, o), t: t, config: t.TempDir()}
+	r := &rig{Swarm: testbed.ForTest(t, o), t: t, config: t.TempDir(), ran: map[string]bool{}}
 	cli, err := testbed.Fetch(t.Context(), "cli")
 	if err != nil {
 		t.Fatal(err)
@@ -261,6 +262,16 @@ func of(events []event, kind, service string) []event {
 func (r *rig) why(args string) (analyzer.Result, int) {
 	r.t.Helper()
 	return r.result("docker swarmdiag why --format json " + args)
+}
+
+// whyByWatch asks the program beside the plugin, which reads the control socket of node 1.
+func (r *rig) whyByWatch(args string) (analyzer.Result, int) {
+	r.t.Helper()
+	socket, err := r.ControlSocket(1)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return r.result("swarmdiag why --format json --control-socket " + socket + " " + args)
 }
 
 func (r *rig) result(line string) (analyzer.Result, int) {
