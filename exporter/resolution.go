@@ -98,6 +98,9 @@ func (s step) nodes() []string {
 	if s.before == nil {
 		return nil
 	}
+	if changed, known := s.after.ChangedSince(s.before); known && len(changed.Nodes) == 0 {
+		return nil
+	}
 	before, after := filters.NewCluster(s.before), filters.NewCluster(s.after)
 	var changes []string
 	for _, n := range after.Nodes() {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -23,6 +24,10 @@ const tokenFile = "/run/secrets/swarmdiag-token"
 
 // defaultListen has the host-mode port that all agents share.
 const defaultListen = ":9797"
+
+// mostGarbage is how much garbage an agent gathers before it is collected, in percent of the memory in use. What it keeps
+// follows the size of the cluster, and Go's default of 100 would let it take twice that.
+const mostGarbage = 75
 
 // agentOptions are the flags of the agent.
 type agentOptions struct {
@@ -54,6 +59,9 @@ It reads the manager's control socket where that is mounted, else it polls the E
 				return err
 			}
 			defer options.source.engine.Close()
+			if os.Getenv("GOGC") == "" {
+				debug.SetGCPercent(mostGarbage)
+			}
 			log := logrus.New()
 			log.SetOutput(docker.Err())
 			log.SetFormatter(&logrus.JSONFormatter{TimestampFormat: time.RFC3339Nano})
@@ -67,7 +75,7 @@ It reads the manager's control socket where that is mounted, else it polls the E
 	flags.StringVar(&token, "token-file", tokenFile, "file with the token that opens /v1/; without one it answers on loopback only")
 	flags.BoolVar(&options.open, "open", false, "let everybody read /v1/")
 	flags.StringVar(&options.source.socket, "control-socket", "", "a manager's control socket, or none to poll the Engine API (default: found in /host/run or /run)")
-	flags.DurationVar(&options.source.polling, "poll-interval", 5*time.Second, "how often to poll the Engine API where there is no control socket")
+	flags.DurationVar(&options.source.polling, "poll-interval", 5*time.Second, "how often to poll the Engine API where there is no control socket; less often where a poll takes over 100 ms")
 	flags.Var(thresholds{&options.patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
 }
