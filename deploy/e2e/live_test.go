@@ -65,12 +65,12 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 		r.sh("docker service rm " + f.service)
 	}
 	r.restore(asPrepared)
+	t.Run("a task that the scheduler forgot is named, and placed by a nudge that restarts nothing", func(t *testing.T) { r.with(t).forgottenTask() })
 	for _, f := range append(planted, moreFaults()...) {
 		if !f.unproven && !isShort() {
 			t.Run(f.service+" heals by each other remedy", func(t *testing.T) { r.with(t).otherRemedies(f, asPrepared) })
 		}
 	}
-	t.Run("a task that the scheduler forgot is named, and placed by a nudge that restarts nothing", func(t *testing.T) { r.with(t).forgottenTask() })
 	t.Run("a task that the scheduler looks at no more is named, and placed by the remedy", func(t *testing.T) { r.with(t).staleTask() })
 	t.Run("a node that takes no tasks is named, with which of the three", func(t *testing.T) {
 		r.with(t).unavailableNode()
