@@ -60,29 +60,17 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	for _, f := range planted {
 		t.Run(f.service+" heals by its remedy", func(t *testing.T) { r.with(t).healByRemedy(f) })
 	}
-	r.eventually(2*time.Minute, func() error { return r.allSaid("resolved", planted) })
-	events = r.events()
-	for _, f := range planted {
-		if n := len(of(events, "stuck", f.service)); n != 1 {
-			t.Errorf("%s has %d stuck lines, want one", f.service, n)
-		}
-		if e := of(events, "resolved", f.service)[0]; e.Lasted == nil || *e.Lasted < threshold.Seconds() || e.By == "" {
-			t.Errorf("%s: the resolved line lacks how long it lasted or what ended it: %+v", f.service, e)
-		}
-	}
-	if result, status := r.why(""); status != 0 || len(result.Diagnoses) != 0 {
-		t.Errorf("after all is healed why exits with %d and finds %s", status, causes(result))
-	}
+	r.areResolved(planted)
 	for _, f := range planted {
 		r.sh("docker service rm " + f.service)
 	}
 	r.restore(asPrepared)
+	t.Run("a task that the scheduler forgot is named, and placed by a nudge that restarts nothing", func(t *testing.T) { r.with(t).forgottenTask() })
 	for _, f := range append(planted, moreFaults()...) {
 		if !f.unproven && !isShort() {
 			t.Run(f.service+" heals by each other remedy", func(t *testing.T) { r.with(t).otherRemedies(f, asPrepared) })
 		}
 	}
-	t.Run("a task that the scheduler forgot is named, and placed by a nudge that restarts nothing", func(t *testing.T) { r.with(t).forgottenTask() })
 	t.Run("a task that the scheduler looks at no more is named, and placed by the remedy", func(t *testing.T) { r.with(t).staleTask() })
 	t.Run("a node that takes no tasks is named, with which of the three", func(t *testing.T) {
 		r.with(t).unavailableNode()
@@ -90,6 +78,23 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	t.Run("with the leader drained an agent on a follower speaks", func(t *testing.T) {
 		r.with(t).drainedLeader()
 	})
+}
+
+// areResolved waits until the log says of every fault that it is, and sees that it says each once.
+func (r *rig) areResolved(planted []fault) {
+	r.eventually(2*time.Minute, func() error { return r.allSaid("resolved", planted) })
+	events := r.events()
+	for _, f := range planted {
+		if n := len(of(events, "stuck", f.service)); n != 1 {
+			r.t.Errorf("%s has %d stuck lines, want one", f.service, n)
+		}
+		if e := of(events, "resolved", f.service)[0]; e.Lasted == nil || *e.Lasted < threshold.Seconds() || e.By == "" {
+			r.t.Errorf("%s: the resolved line lacks how long it lasted or what ended it: %+v", f.service, e)
+		}
+	}
+	if result, status := r.why(""); status != 0 || len(result.Diagnoses) != 0 {
+		r.t.Errorf("after all is healed why exits with %d and finds %s", status, causes(result))
+	}
 }
 
 // running tells which of the services do not have all tasks running.

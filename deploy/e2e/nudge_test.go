@@ -11,7 +11,8 @@ import (
 // forgottenTask makes a task that fits and at which the scheduler does not look again. Of a service with a limit of replicas per
 // node, an update that starts first has room for one new task. Once that runs, an old one is to stop, and counts no more; but that
 // is no change for which the scheduler looks at what waits (manager/scheduler.Scheduler.updateTask), and the old one takes its
-// time. The nudge ends nothing; the update goes on with it, and has the other old task stop.
+// time. The nudge ends nothing; the update goes on with it, and has the other old task stop. Any other change of a node would place
+// it, too: no node may be changing, as one does for seconds that was made a manager or a worker.
 func (r *rig) forgottenTask() {
 	const service = "turn"
 	r.sh("docker service create -d --no-resolve-image --name " + service + " --replicas 2 --replicas-max-per-node 3 --constraint node.hostname==node-3" +
