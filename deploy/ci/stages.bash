@@ -45,6 +45,7 @@ stage_lint() {
 	step gofmt gofmt -l .
 	step 'go vet' go vet -tags live ./...
 	step staticcheck go run "$staticcheck" -tags live ./...
+	go mod tidy -diff >/dev/null 2>&1 # which tells what it downloads
 	step 'go mod tidy' go mod tidy -diff
 	step 'imports between folders' quiet go test -count=1 ./deploy/lint
 	[ $failed = 0 ]
