@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	// lookPause is the least time between two looks at a state that changes all the time. It is lookShare times as long as
-	// the look took, so that looking costs little of a core in a large cluster, too, and lookPauseMost at most.
-	lookPause, lookPauseMost = 200 * time.Millisecond, 5 * time.Second
+	// lookPause is the least time between two looks. A change waits for lookShare times as long as the look before took, so that
+	// looking costs little of a core in a large cluster, too, and for lookPauseMost at most; a threshold that passes does not.
+	lookPause, lookPauseMost = 200 * time.Millisecond, 2 * time.Second
 	lookShare                = 250
 	// lookAtLeast is how often the daemon looks where nothing changes, which also proves that it is alive.
 	lookAtLeast = 10 * time.Second
@@ -179,19 +179,27 @@ func (d *daemon) loop(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		took := time.Since(began)
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(min(max(lookPause, lookShare*time.Since(began)), lookPauseMost)):
+		case <-time.After(lookPause):
 		}
-		timer := time.NewTimer(time.Until(next))
+		due, rested := time.NewTimer(time.Until(next)), time.NewTimer(min(lookShare*took, lookPauseMost)-lookPause)
 		select {
 		case <-ctx.Done():
-		case <-changed:
 		case <-elected:
-		case <-timer.C:
+		case <-due.C:
+		case <-rested.C:
+			select {
+			case <-ctx.Done():
+			case <-changed:
+			case <-elected:
+			case <-due.C:
+			}
 		}
-		timer.Stop()
+		due.Stop()
+		rested.Stop()
 	}
 }
 
