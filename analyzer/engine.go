@@ -47,7 +47,8 @@ func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Ch
 		nodes[id] = false
 	}
 	maps.Copy(nodes, changes.Nodes)
-	p.markPorts(state, changes, nodes)
+	orphaned := p.orphaned(state, changes)
+	maps.Copy(nodes, orphaned)
 	renewed := &Pass{
 		State: state, Cluster: p.Cluster, Now: now, patience: p.patience,
 		result: emptyResult(), ends: p.ends, rows: p.rows,
@@ -55,7 +56,7 @@ func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Ch
 	if len(nodes) > 0 || changes.Volumes {
 		renewed.Cluster = p.Cluster.Renew(state, nodes, func(*api.Task) bool { return false })
 	}
-	renewed.differ = differences(p.Cluster, renewed.Cluster, nodes, changes.Nodes)
+	renewed.differ = differences(p.Cluster, renewed.Cluster, nodes, orphaned)
 	for id := range nodes {
 		renewed.renewEnds(id)
 	}
@@ -63,8 +64,10 @@ func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Ch
 	return renewed
 }
 
-// markPorts adds the nodes of tasks whose service came or went: where the source hides their ports, these go with it.
-func (p *Pass) markPorts(state *collector.State, changes collector.Changes, nodes map[string]bool) {
+// orphaned are the nodes of tasks whose service came or went: with it goes the name that they are told by and, where the source
+// hides their ports, these.
+func (p *Pass) orphaned(state *collector.State, changes collector.Changes) map[string]bool {
+	nodes := map[string]bool{}
 	for id := range changes.Services {
 		if (p.State.Service(id) == nil) == (state.Service(id) == nil) {
 			continue
@@ -75,6 +78,7 @@ func (p *Pass) markPorts(state *collector.State, changes collector.Changes, node
 			}
 		}
 	}
+	return nodes
 }
 
 func (p *Pass) renewEnds(nodeID string) {

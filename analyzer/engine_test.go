@@ -190,3 +190,33 @@ func TestAnEngineThatMissedChangesLooksAnew(t *testing.T) {
 		t.Errorf("of a state of another store it says %+v", got)
 	}
 }
+
+func TestAHolderWhoseServiceGoesIsNamedAnewOnANodeThatChanges(t *testing.T) {
+	t.Parallel()
+	store, s := collector.NewStore(), web(2)
+	other := web(1, func(s *api.Service) { s.ID, s.Spec.Annotations.Name = "other", "holder" })
+	other.Spec.Task = api.TaskSpec{}
+	n := readyNode("node-1")
+	holds := waiting(other, "held")
+	holds.NodeID, holds.Status.State = n.ID, api.TaskStateRunning
+	for _, object := range []any{s, other, n, holds, waiting(s, "task-0")} {
+		if err := store.Put(object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	engine := NewEngine(Patience{ProvenAtOnce: true})
+	engine.Analyze(store.Snapshot(), epoch)
+	labelled := n.Copy()
+	labelled.Spec.Annotations.Labels = map[string]string{"env": "test"}
+	if err := store.Put(labelled); err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	state := store.Snapshot()
+	got, want := engine.Analyze(state, epoch), Analyze(state, epoch, Patience{ProvenAtOnce: true})
+	if diff := cmp.Diff(want.Diagnoses, got.Diagnoses, cmpopts.IgnoreUnexported(Diagnosis{}), cmpopts.IgnoreFields(Diagnosis{}, "Waiting")); diff != "" {
+		t.Errorf("the engine differs (-fresh +engine):\n%s", diff)
+	}
+}

@@ -30,15 +30,14 @@ const (
 	everything = Keys | Platforms | Plugins | Standing | Holdings | Waiters
 )
 
-// differences tells in what nodes are others than before. Those that are to be read anew, for another reason than that they
-// changed themselves, differ in everything.
-func differences(before, now *filters.Cluster, anew, changed map[string]bool) map[string]Reads {
+// differences tells in what nodes are others than before: in everything where a service came or went that has tasks there.
+func differences(before, now *filters.Cluster, nodes, orphaned map[string]bool) map[string]Reads {
 	differ := map[string]Reads{}
-	for id, isAnew := range anew {
+	for id := range nodes {
 		a, b := before.Node(id), now.Node(id)
 		switch {
 		case a == b:
-		case a == nil || b == nil || a.Name != b.Name || isAnew && !changed[id]:
+		case a == nil || b == nil || a.Name != b.Name || orphaned[id]:
 			differ[id] = everything
 		default:
 			differ[id] = difference(a, b)
