@@ -129,15 +129,12 @@ func (d distance) compare(other distance) int {
 
 // nearest is the eligible node that comes closest.
 func (w *Waiting) nearest() filters.Row {
-	fewest := slices.MinFunc(w.Eligible, func(a, b filters.Row) int {
-		return a.Verdicts.Count(filters.Fail) - b.Verdicts.Count(filters.Fail)
-	}).Verdicts.Count(filters.Fail)
-	var best distance
-	for _, row := range w.Eligible {
-		if row.Verdicts.Count(filters.Fail) > fewest {
+	best := w.distance(w.Eligible[0])
+	for _, row := range w.Eligible[1:] {
+		if row.Verdicts.Count(filters.Fail) > best.fails { // without measuring how far
 			continue
 		}
-		if d := w.distance(row); best.row.Node == nil || d.compare(best) < 0 {
+		if d := w.distance(row); d.compare(best) < 0 {
 			best = d
 		}
 	}

@@ -209,23 +209,14 @@ func groupNodes(w *Waiting, rows []filters.Row) []NodeGroup {
 
 // byVerdicts puts together the rows with the same verdicts. There are few kinds, so that looking through them is fastest.
 func byVerdicts(rows []filters.Row) [][]filters.Row {
-	var sizes []int
-	var kinds []filters.Verdicts
-	of := make([]int, len(rows))
-	for i, row := range rows {
-		of[i] = slices.Index(kinds, row.Verdicts)
-		if of[i] < 0 {
-			of[i] = len(kinds)
-			kinds, sizes = append(kinds, row.Verdicts), append(sizes, 0)
+	var alike [][]filters.Row
+	for _, row := range rows {
+		i := slices.IndexFunc(alike, func(members []filters.Row) bool { return members[0].Verdicts == row.Verdicts })
+		if i < 0 {
+			i = len(alike)
+			alike = append(alike, nil)
 		}
-		sizes[of[i]]++
-	}
-	alike := make([][]filters.Row, len(kinds))
-	for i, row := range rows {
-		if alike[of[i]] == nil {
-			alike[of[i]] = make([]filters.Row, 0, sizes[of[i]])
-		}
-		alike[of[i]] = append(alike[of[i]], row)
+		alike[i] = append(alike[i], row)
 	}
 	return alike
 }
