@@ -140,15 +140,15 @@ func unlabel(g *group, x constraints.Explanation, f constraints.Finding) []propo
 	if _, contradicted := contradiction(x, f); contradicted || !f.Key.Known() || f.Equal {
 		return nil
 	}
-	lower := strings.ToLower(f.Key.Text)
+	prefix, key := constraints.SplitLabel(f.Key.Text)
 	var found []proposal
 	for _, row := range g.nearest() {
 		was := f.Key.Value(row.Node.Node)
-		switch {
-		case strings.HasPrefix(lower, constraint.NodeLabelPrefix):
-			found = append(found, noNodeLabel(row.Node, f.Key.Text[len(constraint.NodeLabelPrefix):], was))
-		case strings.HasPrefix(lower, constraint.EngineLabelPrefix):
-			found = append(found, reloads(row.Node, fmt.Sprintf("first take %q out of", f.Key.Text[len(constraint.EngineLabelPrefix):]+"="+was), "is no longer true"))
+		switch prefix {
+		case constraint.NodeLabelPrefix:
+			found = append(found, noNodeLabel(row.Node, key, was))
+		case constraint.EngineLabelPrefix:
+			found = append(found, reloads(row.Node, fmt.Sprintf("first take %q out of", key+"="+was), "is no longer true"))
 		}
 	}
 	return found
