@@ -68,7 +68,7 @@ func (s *Source) Follow(ctx context.Context, store *collector.Store, live func()
 			listener.Go(func() { s.listen(listening, nudge) })
 		}
 		took := time.Since(started)
-		if err := pause(ctx, nudge, least(took), s.interval-took); err != nil {
+		if err := pause(ctx, nudge, least(took), Interval(s.interval, took)-took); err != nil {
 			return err
 		}
 	}
@@ -80,9 +80,9 @@ func least(took time.Duration) time.Duration { return min(max(share*took, quiet)
 // Interval is how often an engine is polled that is to be polled as often as wanted, where one poll takes so long.
 func Interval(wanted, took time.Duration) time.Duration { return max(wanted, took+least(took)) }
 
-// pause waits for the next poll: until left is over, or an event, but least in any case.
+// pause waits for the next poll: until left is over, or for an event, but least in any case.
 func pause(ctx context.Context, nudge <-chan struct{}, least, left time.Duration) error {
-	earliest, due := time.NewTimer(least), time.NewTimer(max(left, least))
+	earliest, due := time.NewTimer(least), time.NewTimer(left)
 	defer earliest.Stop()
 	defer due.Stop()
 	select {
