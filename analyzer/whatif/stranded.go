@@ -1,7 +1,6 @@
 package whatif
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -41,7 +40,7 @@ func (r *rehearsal) giveUpStranded() error {
 // noteStranded tells whose tasks have to find another node meanwhile: those of other services are not placed here.
 func (r *rehearsal) noteStranded(concerned map[string]bool) {
 	var names []string
-	for id := range maps.Keys(r.stranded) {
+	for id := range r.stranded {
 		if !concerned[id] {
 			names = append(names, r.state.Service(id).Spec.Annotations.Name)
 		}

@@ -51,14 +51,8 @@ func TestWhatGoesWrongInASearchIsAnError(t *testing.T) {
 
 func TestRemediesAreKeptUntilTheFaultChanges(t *testing.T) {
 	t.Parallel()
-	state, diagnoses := recorded(t, "memory-fragmented")
-	r := newRemedies(logrus.NewEntry(logrus.New()))
-	r.want(state, diagnoses)
-	if _, d := r.next(time.Now()); d == nil {
-		t.Fatal("a new diagnosis is not searched for")
-	} else {
-		r.find(t.Context(), state, d)
-	}
+	r := searchedOnce(t)
+	state, diagnoses := r.state, r.open
 	if _, d := r.next(time.Now()); d != nil {
 		t.Errorf("%s is searched for again at once", d.Service)
 	}
@@ -73,13 +67,23 @@ func TestRemediesAreKeptUntilTheFaultChanges(t *testing.T) {
 	}
 }
 
-func TestASearchIsRepeatedInAnotherStateAfterAPause(t *testing.T) {
-	t.Parallel()
+// searchedOnce knows the remedies of one diagnosis.
+func searchedOnce(t *testing.T) *remedies {
+	t.Helper()
 	state, diagnoses := recorded(t, "memory-fragmented")
 	r := newRemedies(logrus.NewEntry(logrus.New()))
 	r.want(state, diagnoses)
 	_, d := r.next(time.Now())
+	if d == nil {
+		t.Fatal("a new diagnosis is not searched for")
+	}
 	r.find(t.Context(), state, d)
+	return r
+}
+
+func TestASearchIsRepeatedInAnotherStateAfterAPause(t *testing.T) {
+	t.Parallel()
+	r := searchedOnce(t)
 	later := time.Now().Add(2 * remedyPause)
 	if _, d := r.next(later); d != nil {
 		t.Errorf("%s is searched for again in the same state", d.Service)
@@ -89,7 +93,8 @@ func TestASearchIsRepeatedInAnotherStateAfterAPause(t *testing.T) {
 	if _, d := r.next(time.Now()); d != nil {
 		t.Errorf("%s is searched for again before the pause is over", d.Service)
 	}
-	if _, d = r.next(later); d == nil {
+	_, d := r.next(later)
+	if d == nil {
 		t.Fatal("in another state nothing is searched for again")
 	}
 	r.find(t.Context(), other, d)
@@ -102,11 +107,7 @@ func TestASearchIsRepeatedInAnotherStateAfterAPause(t *testing.T) {
 
 func TestRemediesFromBeforeVerdictsChangedSaySo(t *testing.T) {
 	t.Parallel()
-	state, diagnoses := recorded(t, "memory-fragmented")
-	r := newRemedies(logrus.NewEntry(logrus.New()))
-	r.want(state, diagnoses)
-	_, d := r.next(time.Now())
-	r.find(t.Context(), state, d)
+	r := searchedOnce(t)
 	other, again := recorded(t, "memory-fragmented")
 	again[0].Waiting[0].Rows = again[0].Waiting[0].Rows[1:]
 	r.want(other, again)
