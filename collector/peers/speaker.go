@@ -59,10 +59,14 @@ func (s *Speaker) Addr() string {
 	return s.addr
 }
 
-// Standing returns what this agent is now, and whether it speaks. An agent without a fresh state never does.
+// Standing returns what this agent is now, and whether it speaks. An agent without a fresh state never does, and who has been
+// told so may rely on it: even if the state is fresh again a moment later, this agent speaks only after it has asked again.
 func (s *Speaker) Standing() Standing {
 	standing := s.options.Self()
-	standing.Speaker = standing.Fresh && s.Speaks()
+	if !standing.Fresh {
+		s.settle(false, s.Addr())
+	}
+	standing.Speaker = s.Speaks()
 	return standing
 }
 

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTwoNeverSpeakForLongerThanARound lets agents come and go and lose their state, and leadership move, at random. Agents
-// ask one after the other, each at its own moments, by the clock of the test.
+// TestTwoNeverSpeakForLongerThanARound lets agents come and go and lose their state, and leadership move, at random:
+// a round after it last moved no two speak. Agents ask one after the other, each at its own moments, by the clock of the test.
 func TestTwoNeverSpeakForLongerThanARound(t *testing.T) {
 	t.Parallel()
 	const tick = 100 * time.Millisecond
@@ -55,14 +55,16 @@ func TestTwoNeverSpeakForLongerThanARound(t *testing.T) {
 			switch rapid.SampledFrom([]string{"lead", "stale", "fresh", "restart", "refuse", "answer"}).Draw(draw, "what") {
 			case "lead":
 				c.lead(rapid.SampledFrom(managers).Draw(draw, "leader"))
+				clear(together) // another comes first now, and who has asked a moment ago asks a round later
 			case "stale":
 				c.set(node, func(a *agent) { a.fresh = false })
 			case "fresh":
 				c.set(node, func(a *agent) { a.fresh = !a.refuses })
 			case "restart":
 				add(node)
-			case "refuse": // as good as dead: it follows nothing either
+			case "refuse": // as good as dead: its source is broken too, which makes it ask at once
 				c.set(node, func(a *agent) { a.refuses, a.fresh = true, false })
+				next[node] = now
 			case "answer":
 				c.set(node, func(a *agent) { a.refuses, a.fresh = false, true })
 			}

@@ -233,6 +233,15 @@ func TestElection(t *testing.T) {
 			c.after(time.Millisecond)
 			c.after(Patience+2*round, "m1")
 		}},
+		{"a speaker that said it is stale speaks again only after it has asked", func(c *cluster) {
+			c.start("m1", "m2")
+			c.after(time.Second, "m2")
+			c.set("m2", func(a *agent) { a.fresh = false })
+			c.agent("m2").Standing()
+			c.set("m2", func(a *agent) { a.fresh = true })
+			c.after(0)
+			c.after(round, "m2")
+		}},
 		{"where no manager has an agent the lowest worker that follows one speaks", func(c *cluster) {
 			c.start("worker1", "worker2", "worker3")
 			c.after(9 * time.Second)

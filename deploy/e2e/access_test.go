@@ -97,14 +97,20 @@ func comparable(result analyzer.Result) []analyzer.Diagnosis {
 
 func (r *rig) same(what string, want, got []analyzer.Diagnosis) {
 	r.t.Helper()
+	if diff := r.difference(want, got); diff != "" {
+		r.t.Errorf("%s: other diagnoses (-want +got):\n%s", what, diff)
+	}
+}
+
+// difference is how the JSON of two differs, line by line; empty where it does not.
+func (r *rig) difference(want, got []analyzer.Diagnosis) string {
+	r.t.Helper()
 	a, errA := json.MarshalIndent(want, "", " ")
 	b, errB := json.MarshalIndent(got, "", " ")
 	if err := errors.Join(errA, errB); err != nil {
 		r.t.Fatal(err)
 	}
-	if diff := gocmp.Diff(strings.Split(string(a), "\n"), strings.Split(string(b), "\n")); diff != "" {
-		r.t.Errorf("%s: other diagnoses (-want +got):\n%s", what, diff)
-	}
+	return gocmp.Diff(strings.Split(string(a), "\n"), strings.Split(string(b), "\n"))
 }
 
 // finds runs a command line that looks, and holds what it finds against want. It may say nothing beside that.
