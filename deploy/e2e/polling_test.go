@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -46,12 +47,17 @@ func (r *rig) polling() {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	polled := r.diagnoses(ask(r.t, new(http.Client), address, "/v1/diagnoses", ""))
-	watched := r.diagnoses(r.fromBridge(manager, "/v1/diagnoses", token))
-	if polled.Cluster.Source != "engine" || watched.Cluster.Source != "watch" {
-		r.t.Errorf("the sources are %s and %s", polled.Cluster.Source, watched.Cluster.Source)
-	}
-	r.same("polled", comparable(watched), comparable(polled))
+	r.eventually(2*time.Minute, func() error { // each finds remedies again only half a minute after tasks moved
+		polled := r.diagnoses(ask(r.t, new(http.Client), address, "/v1/diagnoses", ""))
+		watched := r.diagnoses(r.fromBridge(manager, "/v1/diagnoses", token))
+		if polled.Cluster.Source != "engine" || watched.Cluster.Source != "watch" {
+			return fmt.Errorf("the sources are %s and %s", polled.Cluster.Source, watched.Cluster.Source)
+		}
+		if diff := r.difference(comparable(watched), comparable(polled)); diff != "" {
+			return fmt.Errorf("polled: other diagnoses (-want +got):\n%s", diff)
+		}
+		return nil
+	})
 	if err := agent.stop(); err != nil {
 		r.t.Errorf("told to end, the agent exits with: %v", err)
 	}
