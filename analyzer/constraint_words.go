@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -21,12 +22,15 @@ type constraintHelp struct {
 const notSet = "(not set)"
 
 // values tells what nodes have for a key: `env is "prod" on node-2, not set on node-1, node-3`.
-func (h constraintHelp) values(key constraints.Key, nodes []*api.Node) string {
-	found := h.found(key, nodes)
+func (h constraintHelp) values(key constraints.Key, having []constraints.Having) string {
+	found := h.found(key, having)
 	if len(found) == 0 {
 		return ""
 	}
-	has, left := make([]string, len(found)), len(nodes)
+	has, left := make([]string, len(found)), 0
+	for _, have := range having {
+		left += have.Count
+	}
 	for i, f := range found {
 		left -= f.Count
 		switch has[i] = strconv.Quote(f.Value); {
@@ -52,36 +56,37 @@ func (f Found) named() string {
 	return names
 }
 
-// found groups nodes, which come by name, by what they have for a key: those that have nothing last.
-func (h constraintHelp) found(key constraints.Key, nodes []*api.Node) []Found {
+// found shows what nodes have for a key, the commonest first, and that they have nothing last.
+func (h constraintHelp) found(key constraints.Key, having []constraints.Having) []Found {
 	if !key.Known() {
 		return nil
 	}
-	values := map[string]*Found{}
-	for _, n := range nodes {
-		value := key.Value(n)
-		f := values[value]
-		if f == nil {
-			f = &Found{Value: value}
-			values[value] = f
-		}
-		f.Count++
-		if f.Count <= most {
-			f.Nodes = append(f.Nodes, h.name(n))
-		}
+	having = slices.SortedFunc(slices.Values(having), func(a, b constraints.Having) int {
+		return cmp.Or(b.Count-a.Count, strings.Compare(a.Value, b.Value))
+	})
+	room := most
+	without := slices.IndexFunc(having, func(have constraints.Having) bool { return have.Value == "" })
+	if without >= 0 {
+		room--
 	}
-	without := values[""]
-	delete(values, "")
 	var found []Found
-	for _, f := range values {
-		found = append(found, *f)
+	for i, have := range having {
+		if i != without && len(found) < room {
+			found = append(found, h.foundAt(have.Value, have))
+		}
 	}
-	found = commonest(found)
-	if without != nil {
-		without.Value = notSet
-		found = append(found[:min(len(found), most-1)], *without)
+	if without >= 0 {
+		found = append(found, h.foundAt(notSet, having[without]))
 	}
 	return found
+}
+
+func (h constraintHelp) foundAt(value string, have constraints.Having) Found {
+	f := Found{Value: value, Count: have.Count}
+	for _, n := range have.First {
+		f.Nodes = append(f.Nodes, h.name(n))
+	}
+	return f
 }
 
 func (h constraintHelp) name(n *api.Node) string { return h.w.Pass.Cluster.Node(n.ID).Name }
@@ -134,7 +139,7 @@ func (h constraintHelp) matching(e constraints.Expression) string {
 func (h constraintHelp) closest() string {
 	var fails []string
 	for _, e := range h.Fails {
-		fails = append(fails, fmt.Sprintf("%s (%s)", e.Text, h.values(e.Key, []*api.Node{h.Closest})))
+		fails = append(fails, fmt.Sprintf("%s (%s)", e.Text, h.values(e.Key, constraints.NewTable([]*api.Node{h.Closest}).Failing(e))))
 	}
 	return fmt.Sprintf("%s comes closest and fails %s", h.name(h.Closest), list(fails))
 }

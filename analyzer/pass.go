@@ -5,6 +5,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/constraints"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -27,6 +28,8 @@ type Pass struct {
 	rows map[string]*judged
 	// differ tells in what the nodes that changed since the pass before are others, by id.
 	differ map[string]Reads
+	// table is all nodes as constraints see them; nil until it is asked for.
+	table *constraints.Table
 	// afterStops is the cluster without the tasks that are stopping, afterEnds without all that will end by themselves;
 	// nil until they are asked for.
 	afterStops, afterEnds *filters.Cluster

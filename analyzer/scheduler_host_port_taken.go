@@ -35,8 +35,9 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 		evidence := Evidence{What: "host-port", Wanted: portName(port)}
 		for _, row := range w.Eligible {
 			for _, t := range row.Node.PortHolders(w.Task(), port) {
-				tasks = append(tasks, t)
-				evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1, Stopping: !isLive(t)})
+				if tasks = append(tasks, t); len(tasks) <= most {
+					evidence.Holders = append(evidence.Holders, Holder{Service: serviceName(w.Pass, t), Task: t.ID, Node: row.Node.Name, Amount: 1, Stopping: !isLive(t)})
+				}
 			}
 		}
 		if len(tasks) == 0 {
@@ -49,7 +50,6 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 			held[len(held)-1] += "; " + evidence.Hint
 		}
 		finding.Check = append(finding.Check, portCheck(w, port, evidence.Holders[0]))
-		evidence.Holders = evidence.Holders[:min(len(evidence.Holders), most)]
 		finding.Evidence = append(finding.Evidence, evidence)
 	}
 	where := "on every eligible node"
@@ -63,10 +63,14 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 // portHolders names each service that holds a port and its nodes: "web on node-1, node-2 and api on node-3".
 func portHolders(w *Waiting, tasks []*api.Task) string {
 	var services []string
-	nodes, late := map[string][]string{}, map[string]string{}
+	names, nodes, late := map[string]string{}, map[string][]string{}, map[string]string{}
 	for _, t := range tasks {
-		name := serviceName(w.Pass, t)
-		if !slices.Contains(services, name) {
+		id := cmp.Or(t.ServiceID, t.ID)
+		if names[id] == "" {
+			names[id] = serviceName(w.Pass, t)
+		}
+		name := names[id]
+		if nodes[name] == nil {
 			services = append(services, name)
 		}
 		nodes[name] = append(nodes[name], w.Pass.Cluster.Node(t.NodeID).Name)

@@ -34,7 +34,7 @@ func explainConstraints(w *Waiting, _ filters.Reason) Finding {
 	if err != nil {
 		return Finding{Summary: err.Error()} // never refused for: swarmkit's filter is off then
 	}
-	h := constraintHelp{w, constraints.Explain(expressions, nodesOf(w.Rows))}
+	h := constraintHelp{w, constraints.Explain(expressions, w.table())}
 	return Finding{Summary: h.summary(), Evidence: h.evidence(), Check: h.checks(), behind: h.things()}
 }
 
@@ -55,6 +55,17 @@ func (h constraintHelp) things() []thing {
 	return all
 }
 
+// table is the nodes of the matrix: those of the whole cluster are read once in a pass.
+func (w *Waiting) table() *constraints.Table {
+	if len(w.Rows) != len(w.Pass.Cluster.Nodes()) {
+		return constraints.NewTable(nodesOf(w.Rows))
+	}
+	if w.Pass.table == nil {
+		w.Pass.table = constraints.NewTable(nodesOf(w.Rows))
+	}
+	return w.Pass.table
+}
+
 func nodesOf(rows []filters.Row) []*api.Node {
 	nodes := make([]*api.Node, len(rows))
 	for i, row := range rows {
@@ -73,10 +84,10 @@ func whyConstraints(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 	if !slices.IsSortedFunc(rows, byName) { // those of a global service come by their distance
 		rows = slices.SortedFunc(slices.Values(rows), byName)
 	}
-	h, nodes := constraintHelp{w: w}, nodesOf(rows)
+	h, table := constraintHelp{w: w}, constraints.NewTable(nodesOf(rows))
 	var why []string
 	for _, e := range expressions {
-		fail := e.Failing(nodes)
+		fail := table.Failing(e)
 		switch {
 		case len(fail) == 0:
 		case e.Key.Known():

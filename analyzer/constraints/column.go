@@ -6,12 +6,19 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 )
 
+// Having is the nodes that have the same value for a key.
+type Having struct {
+	Value string
+	// Count is how many they are, First the first of them.
+	Count int
+	First []*api.Node
+}
+
 // column is what nodes have for a key. What an expression makes of a node hangs on that alone, so that it is asked once for
 // each value.
 type column struct {
-	values []string // each once
+	values []Having // each value once
 	of     []int32  // by node: which value it has
-	first  []int    // by value: the first node that has it
 }
 
 func columnOf(key Key, nodes []*api.Node) *column {
@@ -23,22 +30,37 @@ func columnOf(key Key, nodes []*api.Node) *column {
 		if !known {
 			i = int32(len(c.values))
 			index[value] = i
-			c.values, c.first = append(c.values, value), append(c.first, j)
+			c.values = append(c.values, Having{Value: value})
 		}
 		c.of[j] = i
+		have := &c.values[i]
+		if have.Count++; have.Count <= most {
+			have.First = append(have.First, n)
+		}
 	}
 	return c
 }
 
-// table is nodes with the columns that were asked for.
-type table struct {
-	nodes   []*api.Node
-	columns map[Key]*column
+// matches tells of each value whether it satisfies the expression.
+func (c *column) matches(e Expression) []bool {
+	each := make([]bool, len(c.values))
+	for i, have := range c.values {
+		each[i] = e.Matches(have.First[0])
+	}
+	return each
 }
 
-func tableOf(nodes []*api.Node) *table { return &table{nodes, map[Key]*column{}} }
+// Table is nodes, and what they have for the keys that they were asked for. It is not safe for use by several goroutines.
+type Table struct {
+	nodes   []*api.Node
+	columns map[Key]*column
+	labels  *labels // once they are asked for
+}
 
-func (t *table) column(key Key) *column {
+// NewTable returns a table of these nodes.
+func NewTable(nodes []*api.Node) *Table { return &Table{nodes: nodes, columns: map[Key]*column{}} }
+
+func (t *Table) column(key Key) *column {
 	key.Text = "" // as it was written does not matter
 	if t.columns[key] == nil {
 		t.columns[key] = columnOf(key, t.nodes)
@@ -47,32 +69,32 @@ func (t *table) column(key Key) *column {
 }
 
 // values are what the nodes have for a key, each once, in order.
-func (t *table) values(key Key) []string {
-	values := slices.Clone(t.column(key).values)
+func (t *Table) values(key Key) []string {
+	var values []string
+	for _, have := range t.column(key).values {
+		values = append(values, have.Value)
+	}
 	slices.Sort(values)
 	return values
 }
 
 // matches tells of each node whether it satisfies the expression.
-func (t *table) matches(e Expression) []bool {
+func (t *Table) matches(e Expression) []bool {
 	c := t.column(e.Key)
-	each := make([]bool, len(c.values))
-	for i, j := range c.first {
-		each[i] = e.Matches(t.nodes[j])
-	}
-	all := make([]bool, len(t.nodes))
+	each, all := c.matches(e), make([]bool, len(t.nodes))
 	for j, i := range c.of {
 		all[j] = each[i]
 	}
 	return all
 }
 
-// Failing returns the nodes that do not satisfy the expression.
-func (e Expression) Failing(nodes []*api.Node) []*api.Node {
-	var failing []*api.Node
-	for j, matches := range tableOf(nodes).matches(e) {
+// Failing returns the nodes that do not satisfy the expression, by what they have for its key, in no order.
+func (t *Table) Failing(e Expression) []Having {
+	c := t.column(e.Key)
+	var failing []Having
+	for i, matches := range c.matches(e) {
 		if !matches {
-			failing = append(failing, nodes[j])
+			failing = append(failing, c.values[i])
 		}
 	}
 	return failing

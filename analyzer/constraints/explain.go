@@ -2,7 +2,7 @@ package constraints
 
 import "github.com/moby/swarmkit/v2/api"
 
-// most bounds the pairs that are told.
+// most bounds the pairs that are told, and the nodes that have a value.
 const most = 5
 
 // Explanation is what a set of expressions does to a set of nodes.
@@ -23,27 +23,26 @@ type Explanation struct {
 // Finding is about one expression alone.
 type Finding struct {
 	Expression
-	// Matches are the nodes that satisfy it, Others those that do not.
-	Matches, Others []*api.Node
+	// Matches are the nodes that satisfy it, Others is what those that do not have for its key, in no order.
+	Matches []*api.Node
+	Others  []Having
 	// Suggestions are what may have been meant, the likeliest first. Where all expressions together match nodes there are none.
 	Suggestions []Suggestion
 }
 
-// Explain holds the expressions against the nodes, one by one and together.
-func Explain(expressions []Expression, nodes []*api.Node) Explanation {
-	x := Explanation{Contradictions: contradictions(expressions, most)}
-	t := tableOf(nodes)
+// Explain holds the expressions against the nodes of a table, one by one and together.
+func Explain(expressions []Expression, t *Table) Explanation {
+	x, nodes := Explanation{Contradictions: contradictions(expressions, most)}, t.nodes
 	fails := make([][]bool, len(expressions)) // by expression and node
 	failing := make([]int, len(nodes))
 	for i, e := range expressions {
 		fails[i] = make([]bool, len(nodes))
-		finding, matches := Finding{Expression: e}, t.matches(e)
+		finding, matches := Finding{Expression: e, Others: t.Failing(e)}, t.matches(e)
 		for j, n := range nodes {
 			if matches[j] {
 				finding.Matches = append(finding.Matches, n)
 				continue
 			}
-			finding.Others = append(finding.Others, n)
 			fails[i][j] = true
 			failing[j]++
 		}
@@ -104,12 +103,11 @@ func (x *Explanation) approach(nodes []*api.Node, fails [][]bool, failing []int)
 
 // suggest looks for what was meant. An expression that matches nodes is hardly mistyped: of it only the same label in
 // another case or of the other kind, where that makes nodes match all expressions.
-func (x *Explanation) suggest(t *table, fails [][]bool, failing []int) {
-	labels := labelsOf(t.nodes)
+func (x *Explanation) suggest(t *Table, fails [][]bool, failing []int) {
 	for i := range x.Findings {
 		f := &x.Findings[i]
 		others := func(j int) bool { return failing[j] == 0 || failing[j] == 1 && fails[i][j] }
-		for _, s := range suggest(f.Expression, t, labels, others) {
+		for _, s := range suggest(f.Expression, t, others) {
 			if len(f.Matches) == 0 || len(s.All) > 0 && s.Value == f.Value && s.Key.isLike(f.Key) {
 				f.Suggestions = append(f.Suggestions, s)
 			}

@@ -102,7 +102,7 @@ func TestSuggestionsNameWhatWasMeant(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			finding := Explain(mustParse(t, test.written), three()).Findings[0]
+			finding := Explain(mustParse(t, test.written), NewTable(three())).Findings[0]
 			got := ""
 			if len(finding.Suggestions) > 0 {
 				s := finding.Suggestions[0]
@@ -209,7 +209,7 @@ func TestExplainTellsHowCloseNodesCome(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(test.want, outline(Explain(mustParse(t, test.constraints...), three()))); diff != "" {
+			if diff := cmp.Diff(test.want, outline(Explain(mustParse(t, test.constraints...), NewTable(three())))); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -241,7 +241,7 @@ func TestOfWhatMatchesNodesOnlyWhatMatchesThemAllIsSuggested(t *testing.T) {
 	t.Parallel()
 	nodes := three()
 	nodes[2].Spec.Annotations.Labels = map[string]string{"Env": "prod"}
-	x := Explain(mustParse(t, "node.labels.env==prod", "node.hostname==node-3"), nodes)
+	x := Explain(mustParse(t, "node.labels.env==prod", "node.hostname==node-3"), NewTable(nodes))
 	want := []string{"node.labels.Env==prod"}
 	got := []string{}
 	for _, f := range x.Findings {
@@ -260,7 +260,7 @@ func TestNodesThatTellNothingOfThemselvesDoNotMatch(t *testing.T) {
 	for _, text := range []string{
 		"node.hostname==a", "node.platform.os==linux", "node.platform.arch==x86_64", "node.labels.a==b", "engine.labels.a==b", "node.ip==10.0.0.1",
 	} {
-		x := Explain(mustParse(t, text), nodes)
+		x := Explain(mustParse(t, text), NewTable(nodes))
 		if len(x.Matches) > 0 {
 			t.Errorf("%s matches %d nodes", text, len(x.Matches))
 		}
@@ -306,7 +306,7 @@ func TestExplainingManyNodesIsBounded(t *testing.T) {
 		nodes = append(nodes, testNode(name, api.NodeRoleWorker, "10.0.0.1", map[string]string{fmt.Sprintf("label-%d", i): name}, nil))
 	}
 	texts := []string{"node.hostname==node-5000", "node.labels.label==node-5", "node.label.label-7==x"}
-	x := Explain(mustParse(t, slices.Concat(texts, texts)...), nodes)
+	x := Explain(mustParse(t, slices.Concat(texts, texts)...), NewTable(nodes))
 	for _, f := range x.Findings {
 		if len(f.Suggestions) > offers {
 			t.Errorf("%s has %d suggestions", f.Text, len(f.Suggestions))

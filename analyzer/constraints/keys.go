@@ -14,6 +14,14 @@ import (
 // labels are the names of all labels that any of the nodes has.
 type labels struct{ node, engine []string }
 
+func (t *Table) labelNames() labels {
+	if t.labels == nil {
+		names := labelsOf(t.nodes)
+		t.labels = &names
+	}
+	return *t.labels
+}
+
 func labelsOf(nodes []*api.Node) labels {
 	node, engine := map[string]bool{}, map[string]bool{}
 	for _, n := range nodes {

@@ -70,7 +70,7 @@ func TestEachExpressionMatchesWhatSwarmMatches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := Explain(expressions, nodes)
+		x := Explain(expressions, NewTable(nodes))
 		matches := map[*api.Node]bool{}
 		for _, n := range x.Matches {
 			matches[n] = true
@@ -109,7 +109,7 @@ func TestEverySuggestionMatchesNodes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, f := range Explain(expressions, nodes).Findings {
+		for i, f := range Explain(expressions, NewTable(nodes)).Findings {
 			if proper, ok := f.with(f.Key.Proper(), f.Value); ok && !f.Key.Known() && len(f.Suggestions) == 0 && len(nodes) > 0 && count(t, nodes, proper.Text) > 0 {
 				t.Fatalf("%s would match, and is not suggested for %s", proper.Text, f.Text)
 			}
@@ -184,7 +184,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q on %s: got %v, swarmkit says %v", text, n.Description.Hostname, got, want)
 			}
 		}
-		for _, s := range Explain(expressions, nodes).Findings[0].Suggestions {
+		for _, s := range Explain(expressions, NewTable(nodes)).Findings[0].Suggestions {
 			if _, err := constraint.Parse([]string{s.Text}); err != nil {
 				t.Fatalf("%q: %s is suggested: %v", text, s.Text, err)
 			}

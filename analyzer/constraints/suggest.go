@@ -32,9 +32,9 @@ type correction struct {
 
 // suggest returns the corrections of one expression that nodes match, the likeliest first. others tells whether a node
 // satisfies the other expressions, by its place.
-func suggest(e Expression, t *table, labels labels, others func(int) bool) []Suggestion {
+func suggest(e Expression, t *Table, others func(int) bool) []Suggestion {
 	var found []Suggestion
-	for _, c := range corrections(e, t, labels) {
+	for _, c := range corrections(e, t) {
 		s := Suggestion{Expression: c.Expression, Because: c.because}
 		for j, matches := range t.matches(s.Expression) {
 			if matches {
@@ -62,7 +62,7 @@ type corrected struct {
 
 // corrections combines other keys with other values, the cheapest first. Of != only what can never match is corrected:
 // any other value would match more nodes, and tell nothing.
-func corrections(e Expression, t *table, labels labels) []corrected {
+func corrections(e Expression, t *Table) []corrected {
 	if !e.Equal && e.Never() == "" {
 		return nil
 	}
@@ -71,7 +71,7 @@ func corrections(e Expression, t *table, labels labels) []corrected {
 	if written, ok := e.with(e.Key.Text, e.Value); ok {
 		seen[written.Text] = true
 	}
-	for _, key := range append(otherKeys(e.Key, labels), correction{text: e.Key.Text}) {
+	for _, key := range append(otherKeys(e.Key, t.labelNames()), correction{text: e.Key.Text}) {
 		for _, value := range append(otherValues(e, ParseKey(key.text), t), correction{text: e.Value}) {
 			with, ok := e.with(key.text, value.text)
 			if !ok || seen[with.Text] {

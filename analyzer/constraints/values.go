@@ -30,7 +30,7 @@ var sameValues = map[kind][][]string{
 }
 
 // otherValues are the values that nodes have for the key and that may have been meant.
-func otherValues(e Expression, key Key, t *table) []correction {
+func otherValues(e Expression, key Key, t *Table) []correction {
 	taken := e.Key.identifies() && key.identifies() && e.Key.kind != key.kind // for another way to name the node: then it is whole
 	if !key.Known() || taken {
 		return nil

@@ -160,7 +160,7 @@ func contradicts(g *group) bool {
 		return false
 	}
 	expressions, err := constraints.Parse(p.Constraints)
-	return err == nil && len(constraints.Explain(expressions, nil).Contradictions) > 0
+	return err == nil && len(constraints.Explain(expressions, constraints.NewTable(nil)).Contradictions) > 0
 }
 
 // leadsElsewhere tells whether the constraint that is corrected is met by nodes that other constraints leave out.

@@ -26,7 +26,7 @@ func keepConstraint(s *subject, g *group, r filters.Reason) []proposal {
 	for i, row := range g.waiting.Rows {
 		nodes[i] = row.Node.Node
 	}
-	x := constraints.Explain(expressions, nodes)
+	x := constraints.Explain(expressions, constraints.NewTable(nodes))
 	i := slices.IndexFunc(x.Findings, func(f constraints.Finding) bool { return f.Text == r.What })
 	var found []proposal
 	for _, meant := range x.Findings[i].Suggestions {
