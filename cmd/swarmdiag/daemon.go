@@ -22,7 +22,7 @@ import (
 const (
 	// lookPause is the least time between two looks. A change waits for lookShare times as long as the look before took, so that
 	// looking costs little of a core in a large cluster, too, and for lookPauseMost at most; a threshold that passes does not.
-	lookPause, lookPauseMost = 200 * time.Millisecond, 2 * time.Second
+	lookPause, lookPauseMost = 200 * time.Millisecond, 10 * time.Second
 	lookShare                = 250
 	// lookAtLeast is how often the daemon looks where nothing changes, which also proves that it is alive.
 	lookAtLeast = 10 * time.Second
@@ -89,8 +89,10 @@ func (d *daemon) run(ctx context.Context) error {
 		return err
 	}
 	d.speaker = peers.NewSpeaker(peers.Options{
-		Self: d.standing, Agents: func() []peers.Agent { return d.place.agents(d.store.Snapshot()) },
-		Client: peers.NewClient(), Now: time.Now, Log: d.log,
+		Self:     d.standing,
+		Managers: func() []peers.Agent { return d.place.agents(d.store.Snapshot(), true) },
+		Workers:  func() []peers.Agent { return d.place.agents(d.store.Snapshot(), false) },
+		Client:   peers.NewClient(), Now: time.Now, Log: d.log,
 	})
 	d.log.WithFields(logrus.Fields{"version": version, "listen": listener.Addr().String()}).Info("agent starts")
 

@@ -62,9 +62,10 @@ func (p *place) id() string {
 	return p.node
 }
 
-// agents are where other agents answer: by the state, or where there is none by the managers that the engine knows.
-func (p *place) agents(state *collector.State) []peers.Agent {
-	if agents := peers.Agents(state, p.id(), p.port); len(agents) > 0 {
+// agents are where other agents on managers answer, or those on workers: by the state, or where that has no other manager, by the
+// managers that the engine knows.
+func (p *place) agents(state *collector.State, managers bool) []peers.Agent {
+	if agents := peers.Agents(state, p.id(), p.port, managers); len(agents) > 0 || !managers {
 		return agents
 	}
 	p.mu.Lock()
@@ -72,7 +73,7 @@ func (p *place) agents(state *collector.State) []peers.Agent {
 	var agents []peers.Agent
 	for id, host := range p.managers {
 		if id != p.node {
-			agents = append(agents, peers.Agent{Node: id, Addr: net.JoinHostPort(host, strconv.Itoa(int(p.port))), Manager: true})
+			agents = append(agents, peers.Agent{Node: id, Addr: net.JoinHostPort(host, strconv.Itoa(int(p.port)))})
 		}
 	}
 	slices.SortFunc(agents, func(a, b peers.Agent) int { return strings.Compare(a.Node, b.Node) })

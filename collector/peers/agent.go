@@ -13,21 +13,23 @@ import (
 type Agent struct {
 	Node string
 	// Addr is host and port.
-	Addr    string
-	Manager bool
+	Addr string
 }
 
-// Agents returns where the agents of all other nodes answer: at the nodes' addresses in the state, by node id.
-// port is the host-mode port that all agents share. A node without an address is left out.
-func Agents(state *collector.State, self string, port uint16) []Agent {
+// Agents returns where the agents of all other nodes answer, of managers or of workers: at the nodes' addresses in the state, by
+// node id. port is the host-mode port that all agents share. A node without an address is left out.
+func Agents(state *collector.State, self string, port uint16, managers bool) []Agent {
 	var agents []Agent
 	for n := range state.Nodes() {
+		if isManager(n) != managers {
+			continue
+		}
 		host := hostOf(n)
 		if n.ID == self || host == "" {
 			continue
 		}
 		agents = append(agents, Agent{
-			Node: n.ID, Addr: net.JoinHostPort(host, strconv.Itoa(int(port))), Manager: isManager(n),
+			Node: n.ID, Addr: net.JoinHostPort(host, strconv.Itoa(int(port))),
 		})
 	}
 	return agents

@@ -31,13 +31,15 @@ func TestAgentsAnswerWhereTheirNodesAre(t *testing.T) {
 	}
 	state := store.Snapshot()
 	want := []Agent{
-		{Node: "a", Addr: "10.0.0.1:9000", Manager: true},
-		{Node: "b", Addr: "10.0.0.2:9000", Manager: true},
-		{Node: "c", Addr: "[fd00::3]:9000", Manager: true},
-		{Node: "d", Addr: "10.0.0.4:9000"},
+		{Node: "a", Addr: "10.0.0.1:9000"},
+		{Node: "b", Addr: "10.0.0.2:9000"},
+		{Node: "c", Addr: "[fd00::3]:9000"},
 	}
-	if diff := cmp.Diff(want, Agents(state, "f", 9000)); diff != "" {
-		t.Errorf("agents (-want +got):\n%s", diff)
+	if diff := cmp.Diff(want, Agents(state, "f", 9000, true)); diff != "" {
+		t.Errorf("agents on managers (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Agent{{Node: "d", Addr: "10.0.0.4:9000"}}, Agents(state, "f", 9000, false)); diff != "" {
+		t.Errorf("agents on workers (-want +got):\n%s", diff)
 	}
 	for self, want := range map[string]Standing{
 		"a":    {Node: "a", Fresh: true, Manager: true, Leader: true},

@@ -20,8 +20,9 @@ const (
 type Options struct {
 	// Self returns what this agent is now; whether it speaks is filled in by the election.
 	Self func() Standing
-	// Agents returns the other agents that may speak, by node id: from the state, or the managers that the local engine knows.
-	Agents func() []Agent
+	// Managers returns the other agents on managers, by node id: from the state, or those that the local engine knows. Workers
+	// returns those on workers, of which one that follows a manager may speak where no manager has an agent.
+	Managers, Workers func() []Agent
 	// Client asks; see NewClient.
 	Client *http.Client
 	Now    func() time.Time
@@ -108,18 +109,10 @@ type answer struct {
 }
 
 func (s *Speaker) round(ctx context.Context) {
-	var managers, others []Agent
-	for _, agent := range s.options.Agents() {
-		if agent.Manager {
-			managers = append(managers, agent)
-		} else {
-			others = append(others, agent)
-		}
-	}
-	answers := s.askAll(ctx, managers)
+	answers := s.askAll(ctx, s.options.Managers())
 	self := s.Standing()
 	if self.Fresh && !self.Manager && !slices.ContainsFunc(answers, func(a answer) bool { return a.Fresh }) {
-		answers = append(answers, s.askBefore(ctx, self.Node, others)...)
+		answers = append(answers, s.askBefore(ctx, self.Node, s.options.Workers())...)
 	}
 	if ctx.Err() != nil {
 		return

@@ -63,11 +63,12 @@ func (c *cluster) add(node string, now func() time.Time) *agent {
 	logger.SetOutput(io.Discard)
 	a := &agent{manager: !strings.HasPrefix(node, "worker"), fresh: true, stop: func() {}}
 	a.Speaker = NewSpeaker(Options{
-		Self:   func() Standing { return c.standing(node) },
-		Agents: func() []Agent { return c.others(node) },
-		Client: &http.Client{Transport: c},
-		Now:    now,
-		Log:    logrus.NewEntry(logger),
+		Self:     func() Standing { return c.standing(node) },
+		Managers: func() []Agent { return c.others(node, true) },
+		Workers:  func() []Agent { return c.others(node, false) },
+		Client:   &http.Client{Transport: c},
+		Now:      now,
+		Log:      logrus.NewEntry(logger),
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -106,13 +107,13 @@ func (c *cluster) standing(node string) Standing {
 	return Standing{Node: node, Ready: true, Fresh: a.fresh, Manager: a.manager, Leader: c.leader == node}
 }
 
-func (c *cluster) others(self string) []Agent {
+func (c *cluster) others(self string, managers bool) []Agent {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var others []Agent
 	for node, a := range c.agents {
-		if node != self {
-			others = append(others, Agent{Node: node, Addr: node, Manager: a.manager})
+		if node != self && a.manager == managers {
+			others = append(others, Agent{Node: node, Addr: node})
 		}
 	}
 	slices.SortFunc(others, func(a, b Agent) int { return strings.Compare(a.Node, b.Node) })
