@@ -6,6 +6,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/constraints"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
@@ -52,7 +53,7 @@ func (w *Waiting) follow(before *Waiting) {
 	} else {
 		w.decide()
 	}
-	if slices.Equal(w.Reasons, before.Reasons) && readsOf(w.Reasons)&differs == 0 {
+	if slices.Equal(w.Reasons, before.Reasons) && w.readsLike(before, readsOf(w.Reasons)&differs) {
 		w.rule, w.finding, w.also = before.rule, before.finding, before.also
 	} else {
 		w.explain()
@@ -60,6 +61,29 @@ func (w *Waiting) follow(before *Waiting) {
 	if w.showsLike(before) {
 		w.groups = before.groups
 	}
+}
+
+// readsLike tells whether the explanation before still holds although the nodes differ in this. Of what constraints ask, only some
+// labels were read.
+func (w *Waiting) readsLike(before *Waiting, differs Reads) bool {
+	if differs&^Keys != 0 {
+		return false
+	}
+	for i, row := range w.Rows {
+		if differs != 0 && row.Node != before.Rows[i].Node && !w.alike(before, i) {
+			return false
+		}
+	}
+	return true
+}
+
+// alike tells whether the i-th node gives constraints what it gave them before, as far as the explanation then went.
+func (w *Waiting) alike(before *Waiting, i int) bool {
+	was, is := before.Rows[i].Node, w.Rows[i].Node
+	if w.Pass.differ[is.ID]&Keys == 0 {
+		return true
+	}
+	return before.finding.keys != nil && constraints.Alike(was.Node, is.Node, before.finding.keys)
 }
 
 // differs tells in what the nodes of a matrix, and what waits, are others than before; everything where a node gives another
@@ -127,7 +151,7 @@ func (w *Waiting) showsLike(before *Waiting) bool {
 		}
 		for _, filter := range row.Verdicts.Fails() {
 			reason := filters.Reason{Filter: filter, What: filters.Memory} // the rules of all resources read the same
-			if ruleFor(reason).Reads&w.Pass.differ[row.Node.ID] != 0 {
+			if differs := ruleFor(reason).Reads & w.Pass.differ[row.Node.ID]; differs&^Keys != 0 || differs != 0 && !w.alike(before, i) {
 				return false
 			}
 		}

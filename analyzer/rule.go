@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/constraints"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
@@ -43,6 +44,8 @@ type Finding struct {
 
 	// behind is what, besides the service itself, is the matter: it may be behind other diagnoses, too.
 	behind []thing
+	// keys are those that a rule which reads Keys has read of the nodes; nil where it may have read any.
+	keys []constraints.Key
 }
 
 var rules []*Rule

@@ -35,7 +35,10 @@ func explainConstraints(w *Waiting, _ filters.Reason) Finding {
 		return Finding{Summary: err.Error()} // never refused for: swarmkit's filter is off then
 	}
 	h := constraintHelp{w, constraints.Explain(expressions, w.table())}
-	return Finding{Summary: h.summary(), Evidence: h.evidence(), Check: h.checks(), behind: h.things()}
+	return Finding{
+		Summary: h.summary(), Evidence: h.evidence(), Check: h.checks(), behind: h.things(),
+		keys: append(h.Keys, h.keysToShow()...),
+	}
 }
 
 // things are the expressions that no node matches; a task of a global service is judged on its own node only.

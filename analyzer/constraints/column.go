@@ -54,14 +54,18 @@ func (c *column) matches(e Expression) []bool {
 type Table struct {
 	nodes   []*api.Node
 	columns map[Key]*column
-	labels  *labels // once they are asked for
+	asked   map[Key]bool // since the last explanation began
+	labels  *labels      // once they are asked for
 }
 
 // NewTable returns a table of these nodes.
-func NewTable(nodes []*api.Node) *Table { return &Table{nodes: nodes, columns: map[Key]*column{}} }
+func NewTable(nodes []*api.Node) *Table {
+	return &Table{nodes: nodes, columns: map[Key]*column{}, asked: map[Key]bool{}}
+}
 
 func (t *Table) column(key Key) *column {
 	key.Text = "" // as it was written does not matter
+	t.asked[key] = true
 	if t.columns[key] == nil {
 		t.columns[key] = columnOf(key, t.nodes)
 	}

@@ -1,6 +1,11 @@
 package constraints
 
-import "github.com/moby/swarmkit/v2/api"
+import (
+	"maps"
+	"slices"
+
+	"github.com/moby/swarmkit/v2/api"
+)
 
 // most bounds the pairs that are told, and the nodes that have a value.
 const most = 5
@@ -18,6 +23,16 @@ type Explanation struct {
 	// Closest is the node that fails the fewest expressions, of equal ones the first; Fails are those.
 	Closest *api.Node
 	Fails   []Expression
+	// Keys are those that were read of the nodes, in no order; see Alike.
+	Keys []Key
+}
+
+// Alike tells whether a node that was one and is the other now changes nothing in an explanation that read these keys: it has
+// labels of the same names, and the same values for the keys.
+func Alike(a, b *api.Node, keys []Key) bool {
+	x, y := labelsOf([]*api.Node{a}), labelsOf([]*api.Node{b})
+	return slices.Equal(x.node, y.node) && slices.Equal(x.engine, y.engine) &&
+		!slices.ContainsFunc(keys, func(key Key) bool { return key.Value(a) != key.Value(b) })
 }
 
 // Finding is about one expression alone.
@@ -32,6 +47,7 @@ type Finding struct {
 
 // Explain holds the expressions against the nodes of a table, one by one and together.
 func Explain(expressions []Expression, t *Table) Explanation {
+	clear(t.asked)
 	x, nodes := Explanation{Contradictions: contradictions(expressions, most)}, t.nodes
 	fails := make([][]bool, len(expressions)) // by expression and node
 	failing := make([]int, len(nodes))
@@ -58,6 +74,7 @@ func Explain(expressions []Expression, t *Table) Explanation {
 		x.approach(nodes, fails, failing)
 		x.suggest(t, fails, failing)
 	}
+	x.Keys = slices.Collect(maps.Keys(t.asked))
 	return x
 }
 

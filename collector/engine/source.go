@@ -16,8 +16,8 @@ const (
 	quiet = 500 * time.Millisecond
 	// share is how many times as long as a poll took the engine is left alone after it, longest for how long at most: in a large
 	// swarm a poll costs the leader seconds, and events come all the time.
-	share   = 50
-	longest = 2 * time.Minute
+	share   = 60
+	longest = 3 * time.Minute
 )
 
 // streamLife bounds a stream of events: one that died without a word is replaced after this long.

@@ -190,8 +190,8 @@ func TestAnEngineIsLeftAloneForLongerAfterALongPoll(t *testing.T) {
 	t.Parallel()
 	for took, want := range map[time.Duration]struct{ least, interval time.Duration }{
 		time.Millisecond:       {quiet, 5 * time.Second},
-		20 * time.Millisecond:  {time.Second, 5 * time.Second},
-		200 * time.Millisecond: {10 * time.Second, 10*time.Second + 200*time.Millisecond},
+		20 * time.Millisecond:  {1200 * time.Millisecond, 5 * time.Second},
+		200 * time.Millisecond: {12 * time.Second, 12*time.Second + 200*time.Millisecond},
 		4 * time.Second:        {longest, longest + 4*time.Second},
 	} {
 		if got := least(took); got != want.least {
