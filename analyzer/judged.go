@@ -63,24 +63,24 @@ func (w *Waiting) follow(before *Waiting) {
 	}
 }
 
-// readsLike tells whether the explanation before still holds although the nodes differ in this. Of what constraints ask, only some
-// labels were read.
+// readsLike tells whether the explanation before still holds although nodes differ in this. Of what constraints ask of a node, only
+// some was read.
 func (w *Waiting) readsLike(before *Waiting, differs Reads) bool {
-	if differs&^Keys != 0 {
-		return false
+	if differs != Keys {
+		return differs == 0
 	}
-	for i, row := range w.Rows {
-		if differs != 0 && row.Node != before.Rows[i].Node && !w.alike(before, i) {
+	for i := range w.Rows {
+		if !w.alike(before, i) {
 			return false
 		}
 	}
 	return true
 }
 
-// alike tells whether the i-th node gives constraints what it gave them before, as far as the explanation then went.
+// alike tells whether the i-th node gives constraints what it gave them before, as far as the explanation then read it.
 func (w *Waiting) alike(before *Waiting, i int) bool {
 	was, is := before.Rows[i].Node, w.Rows[i].Node
-	if w.Pass.differ[is.ID]&Keys == 0 {
+	if was == is || w.Pass.differ[is.ID]&Keys == 0 {
 		return true
 	}
 	return before.finding.keys != nil && constraints.Alike(was.Node, is.Node, before.finding.keys)
@@ -151,7 +151,7 @@ func (w *Waiting) showsLike(before *Waiting) bool {
 		}
 		for _, filter := range row.Verdicts.Fails() {
 			reason := filters.Reason{Filter: filter, What: filters.Memory} // the rules of all resources read the same
-			if differs := ruleFor(reason).Reads & w.Pass.differ[row.Node.ID]; differs&^Keys != 0 || differs != 0 && !w.alike(before, i) {
+			if differs := ruleFor(reason).Reads & w.Pass.differ[row.Node.ID]; differs != 0 && (differs != Keys || !w.alike(before, i)) {
 				return false
 			}
 		}
