@@ -17,8 +17,8 @@ import (
 // lags are how long it takes from before a change at the leader until a diagnosis says so: medians.
 type lags struct {
 	task, node time.Duration
-	// look is how much of it the engine took.
-	look time.Duration
+	// taskLook and nodeLook are how much of it the engine took.
+	taskLook, nodeLook time.Duration
 	// longest is the longest of all.
 	longest time.Duration
 }
@@ -36,7 +36,7 @@ func measureEvents(ctx context.Context, l *leader, f *follower, trials int) (lag
 	engine := analyzer.NewEngine(analyzer.Patience{})
 	active := slices.Collect(activeNodes(f.store.Snapshot()))
 	var result lags
-	var ofTasks, ofNodes, looks []time.Duration
+	var ofTasks, ofNodes, taskLooks, nodeLooks []time.Duration
 	for i := range trials {
 		before, err := calm(ctx, f, engine)
 		if err != nil {
@@ -51,7 +51,7 @@ func measureEvents(ctx context.Context, l *leader, f *follower, trials int) (lag
 		if judged(after, service) == task {
 			return lags{}, fmt.Errorf("the diagnosis of %s still speaks of task %s", service, task)
 		}
-		ofTasks, looks = append(ofTasks, lag), append(looks, look)
+		ofTasks, taskLooks = append(ofTasks, lag), append(taskLooks, look)
 
 		if before, err = calm(ctx, f, engine); err != nil {
 			return lags{}, err
@@ -65,9 +65,10 @@ func measureEvents(ctx context.Context, l *leader, f *follower, trials int) (lag
 		if cmp.Equal(diagnosisOf(before, zoned).Nodes, diagnosisOf(after, zoned).Nodes) {
 			return lags{}, fmt.Errorf("the diagnosis of %s does not tell that %s changed", zoned, node.Description.Hostname)
 		}
-		ofNodes, looks = append(ofNodes, lag), append(looks, look)
+		ofNodes, nodeLooks = append(ofNodes, lag), append(nodeLooks, look)
 	}
-	result.task, result.node, result.look = median(ofTasks), median(ofNodes), median(looks)
+	result.task, result.node = median(ofTasks), median(ofNodes)
+	result.taskLook, result.nodeLook = median(taskLooks), median(nodeLooks)
 	result.longest = max(ofTasks[trials-1], ofNodes[trials-1])
 	return result, nil
 }

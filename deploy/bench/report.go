@@ -66,7 +66,7 @@ func (r *report) diagnosis(c costs) {
 func (r *report) events(l lags) {
 	r.bar(l.task <= mostLag, "a task's event to the diagnosis it changes, median", ms(l.task), "≤ "+ms(mostLag))
 	r.bar(l.node <= mostLag, "a node's event to the diagnoses it changes, median", ms(l.node), "≤ "+ms(mostLag))
-	r.info("of both, the engine's own time: median %s; the longest of all: %s", ms(l.look), ms(l.longest))
+	r.info("of that the engine's own time, medians: %s and %s; the longest event of all: %s", ms(l.taskLook), ms(l.nodeLook), ms(l.longest))
 }
 
 func (r *report) remedies(each, took, longest time.Duration, peak int64) {
