@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
 
 // tried is a change of a swarm with one service on two nodes of 8 GiB.
@@ -163,5 +165,21 @@ func TestALongUpdateIsFollowedOnlySoFar(t *testing.T) {
 	outcome := try(t, updated(s, true, same), running(s, on...), node("a", 8), s)
 	if u := outcome.Services[0].Update; !u.Capped || len(u.Steps) != mostSteps || outcome.PlacesAll || u.Stops() {
 		t.Errorf("%d steps, capped %t, stops %t, places all %t", len(u.Steps), u.Capped, u.Stops(), outcome.PlacesAll)
+	}
+}
+
+func TestATaskMadeByTheChangeIsYoungerThanOneThatWasMadeJustBefore(t *testing.T) {
+	t.Parallel()
+	s := service("web", 1, 5)
+	tasks := running(s, "a")
+	tasks[0].(*api.Task).ID = "zzz" // of the same age it would come last
+	tasks[0].(*api.Task).Meta.CreatedAt = collectortest.Stamp(start)
+	outcome := try(t, updated(s, true, order(api.UpdateConfig_START_FIRST, 1)), tasks, node("a", 8), s)
+	want := brief{
+		Wanted: 1, Running: 1, Waits: 1, On: map[string]int{"a": 1}, Cause: "insufficient-memory", Steps: 1,
+		Need: "1 × 5 memory beside 1 × 5, free 3 ",
+	}
+	if diff := cmp.Diff(want, briefly(outcome)); diff != "" {
+		t.Error(diff)
 	}
 }
