@@ -18,6 +18,9 @@ func (p *Pass) healsItself(w *Waiting) string {
 			return fmt.Sprintf("when %s returns", row.Node.Name)
 		}
 	}
+	if len(p.ends) == 0 {
+		return "no"
+	}
 	if p.afterEnds == nil {
 		p.afterEnds = p.without(p.willEnd)
 	}

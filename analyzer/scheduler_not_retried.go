@@ -60,7 +60,7 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 	p.Report(rule, rule.Component, u.f, u.stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = u.w.Task().Status.Err
 		d.Waiting, d.HealsItself = []*Waiting{u.w}, heals
-		d.Nodes = groupNodes(u.w, u.w.Rows)
+		d.Nodes = u.w.nodeGroups(u.w.Rows)
 		d.Nearest = nearest(u.w)
 	})
 }
