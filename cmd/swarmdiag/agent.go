@@ -75,7 +75,7 @@ It reads the manager's control socket where that is mounted, else it polls the E
 	flags.StringVar(&token, "token-file", tokenFile, "file with the token that opens /v1/; without one it answers on loopback only")
 	flags.BoolVar(&options.open, "open", false, "let everybody read /v1/")
 	flags.StringVar(&options.source.socket, "control-socket", "", "a manager's control socket, or none to poll the Engine API (default: found in /host/run or /run)")
-	flags.DurationVar(&options.source.polling, "poll-interval", 5*time.Second, "how often to poll the Engine API where there is no control socket; less often where a poll takes over 100 ms")
+	flags.DurationVar(&options.source.polling, "poll-interval", 5*time.Second, "how often to poll the Engine API where there is no control socket; less often where a poll takes over 80 ms")
 	flags.Var(thresholds{&options.patience}, "threshold", "how long a task may be in a state before it counts as stuck, STATE=DURATION (can be repeated)")
 	return cmd
 }

@@ -92,7 +92,7 @@ func (e *engine) NetworkCreate(_ context.Context, name string, options network.C
 func believed[T any](e *engine, kind string, asked filters.Args, made func(name string) T) []T {
 	var listed []T
 	for _, name := range asked.Get("name") {
-		e.note("whether %s %s exists", kind, name)
+		e.note("whether there is a %s named %s", kind, name)
 		listed = append(listed, made(name))
 	}
 	return listed
