@@ -61,6 +61,9 @@ func (r *rehearsal) placeOthers(ctx context.Context) error {
 	return err
 }
 
+// touch notes a node that changed, and whether something became free there.
+func (o *others) touch(node string, freed bool) { o.touched[node] = o.touched[node] || freed }
+
 // takenNow are the tasks that wait of others, of each service of which a node where tasks ended takes one. To know that
 // takes a small part of the scheduler's time, and in most steps of an update there is none.
 func (r *rehearsal) takenNow() []*api.Task {

@@ -64,7 +64,8 @@ func (r *rehearsal) end(tasks ...*api.Task) error {
 	for i, t := range tasks {
 		gone[i] = t
 		if isHere(t) {
-			r.freed, r.others.touched[t.NodeID] = true, true
+			r.freed = true
+			r.others.touch(t.NodeID, true)
 		}
 	}
 	return r.with(nil, gone...)
@@ -95,7 +96,7 @@ func (r *rehearsal) place(ctx context.Context, tasks []*api.Task) (waiting []*ap
 			task.NodeID, task.Status.State = node, api.TaskStateRunning
 			task.Volumes = r.volumes(t)
 			r.placed[t.ServiceID]++
-			r.others.touched[node] = r.others.touched[node]
+			r.others.touch(node, false)
 			on = append(on, node)
 		} else {
 			waiting = append(waiting, task)
