@@ -31,6 +31,8 @@ func (p *Pass) run() Result {
 	p.forget()
 	p.explainUnplaced()
 	p.explainRest()
+	p.explainUnseen()
+	p.blindToTime()
 	slices.SortStableFunc(p.result.Diagnoses, compareDiagnoses)
 	slices.SortStableFunc(p.result.Ignored, compareDiagnoses)
 	p.tellIncidents()
@@ -88,5 +90,13 @@ func (p *Pass) blind() {
 	}
 	for _, f := range p.Services {
 		p.result.Blind = append(p.result.Blind, wrongLabels(f.Service)...)
+	}
+}
+
+// blindToTime says what is taken for now, where something was judged by an age that may be more.
+func (p *Pass) blindToTime() {
+	if p.usedAges && p.patience.LeastAges {
+		p.result.Blind = append(p.result.Blind, "time: no SystemTime of `docker info` says when this was written: the newest time in it, "+
+			p.Now.UTC().Format("2006-01-02 15:04:05 UTC")+", counts as now, and what is young by it may have been as it is for longer")
 	}
 }

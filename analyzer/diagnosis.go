@@ -58,6 +58,8 @@ type Result struct {
 	// Blind says what could not be seen, a sentence each.
 	Blind []string `json:"blind"`
 
+	// Unjudged is what waits for a node where the source lacks the nodes: without cause and summary.
+	Unjudged []Diagnosis `json:"-"`
 	// Unsettled are the ids of services with a slot that is not as desired, and not yet for long enough to count.
 	Unsettled map[string]bool `json:"-"`
 	// Next is when something becomes overdue that is not yet; zero when only a change of the state can bring news.

@@ -1,6 +1,7 @@
 package analyzer
 
 import (
+	"slices"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -20,6 +21,8 @@ type Pass struct {
 
 	patience Patience
 	result   *Result
+	// usedAges tells that a finding speaks of how long something has been so, or counts by it.
+	usedAges bool
 	// unplaced is what waits although a node would take it.
 	unplaced []*unplaced
 	// ends are the tasks on each node that will end without anybody's doing.
@@ -70,10 +73,33 @@ func (p *Pass) Due(s *Stuck, proven bool) bool {
 	if proven && p.patience.ProvenAtOnce || !p.Now.Before(overdue) {
 		return true
 	}
+	noneKnown := s.State == stateNone && p.lacks(collector.NoTasksGap)
+	if p.patience.LeastAges && s.State != stateStopping && !noneKnown {
+		s.ageless, p.usedAges = true, true
+		return true
+	}
 	if p.result.Next.IsZero() || overdue.Before(p.result.Next) {
 		p.result.Next = overdue
 	}
 	return false
+}
+
+// lacks tells whether the source says itself that it could not show this.
+func (p *Pass) lacks(what string) bool {
+	return slices.ContainsFunc(p.State.Gaps, func(g collector.Gap) bool { return g.What == what })
+}
+
+// age is how long ago something was, for a sentence: "12s", "at least 12s" where nothing tells how late it is now.
+func (p *Pass) age(since time.Time) string {
+	p.usedAges = true
+	age := p.Now.Sub(since).Round(time.Second)
+	switch {
+	case !p.patience.LeastAges:
+		return age.String()
+	case age <= 0:
+		return "a time that is not known"
+	}
+	return "at least " + age.String()
 }
 
 // Report adds a diagnosis of a service for a set of its stuck entries, the longest waiting first.
@@ -85,6 +111,9 @@ func (p *Pass) Report(rule *Rule, component Component, f *Followed, stuck []*Stu
 	d := p.diagnosis(rule, component, f, stuck, finding)
 	if fill != nil {
 		fill(&d)
+	}
+	if stuck[0].ageless {
+		d.Confidence = Possible
 	}
 	if ignored(f.Service, &d) || p.inMaintenance(finding.Nodes) {
 		p.result.Ignored = append(p.result.Ignored, d)

@@ -16,6 +16,9 @@ type Patience struct {
 	thresholds map[string]time.Duration
 	// ProvenAtOnce makes a cause that the state proves count however young the task is.
 	ProvenAtOnce bool
+	// LeastAges says that the time given as now may be long past: every age is the least that it can be. What is not as desired
+	// then counts, since it may have been so for any time. A task that is to stop does not: its slot is as desired.
+	LeastAges bool
 }
 
 // The states with a threshold. Stopping is a task that should end and does not, failing a slot whose tasks end with an error,

@@ -75,3 +75,53 @@ func TestWhatTheStateProvesNeedsNoWaitingUnlessAsked(t *testing.T) {
 		t.Errorf("the agent says %v and looks again at %s", result.Diagnoses, result.Next)
 	}
 }
+
+func TestWhereAgesAreTheLeastWhatIsNotAsDesiredCountsButNotWhatIsStopping(t *testing.T) {
+	t.Parallel()
+	stopping := taskOf(1, api.TaskStateRunning, time.Second)
+	stopping.DesiredState = api.TaskStateShutdown
+	successor := taskOf(1, api.TaskStateRunning, time.Second)
+	successor.ID = "successor"
+	for name, c := range map[string]struct {
+		tasks []*api.Task
+		cause string
+	}{
+		"a new task":                     {[]*api.Task{taskOf(1, api.TaskStateNew, time.Second)}, "unexplained"},
+		"a task that a node would take":  {[]*api.Task{taskOf(1, api.TaskStatePending, time.Second)}, "not-retried"},
+		"a slot without a task":          {nil, "unexplained"},
+		"a task that stops beside a new": {[]*api.Task{stopping, successor}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := web(1)
+			s.Meta.CreatedAt = ago(time.Second)
+			objects := []any{s}
+			for _, task := range c.tasks {
+				objects = append(objects, task)
+			}
+			state := stateWith(t, objects...)
+			if result := Analyze(state, epoch, Patience{ProvenAtOnce: true}); len(result.Diagnoses) != 0 {
+				t.Fatalf("where the time is known: %v", result.Diagnoses)
+			}
+			result := Analyze(state, epoch, Patience{ProvenAtOnce: true, LeastAges: true})
+			switch {
+			case c.cause == "" && len(result.Diagnoses)+len(result.Blind) == 0:
+			case len(result.Diagnoses) != 1 || result.Diagnoses[0].Cause != c.cause || result.Diagnoses[0].Confidence != Possible || len(result.Blind) != 1:
+				t.Errorf("want %q with confidence possible and what is not seen: %+v, %q", c.cause, result.Diagnoses, result.Blind)
+			}
+		})
+	}
+}
+
+func TestATaskThatFailedNeedsNoWaitingUnlessAsked(t *testing.T) {
+	t.Parallel()
+	failed, successor := taskOf(1, api.TaskStateFailed, 2*time.Second), taskOf(1, api.TaskStatePreparing, time.Second)
+	failed.ID, failed.DesiredState, failed.Status.Err = "failed", api.TaskStateShutdown, "task: non-zero exit (1)"
+	state := stateWith(t, web(1), failed, successor)
+	if result := Analyze(state, epoch, Patience{ProvenAtOnce: true}); len(result.Diagnoses) != 1 || result.Diagnoses[0].DockerSays != failed.Status.Err {
+		t.Errorf("why says %v, want one diagnosis with Docker's word", result.Diagnoses)
+	}
+	if result := Analyze(state, epoch, Patience{}); len(result.Diagnoses) != 0 {
+		t.Errorf("the agent says %v", result.Diagnoses)
+	}
+}

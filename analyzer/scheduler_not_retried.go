@@ -40,7 +40,7 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 	if rule == notRetried && !u.stale {
 		heals = p.healsItself(u.w) // a task that ends makes the scheduler look again
 	}
-	waited := p.Now.Sub(u.since).Round(time.Second)
+	waited := p.age(u.since)
 	switch {
 	case rule == schedulerStopped:
 		finding.Summary = p.stoppedSummary(u, all, waited)

@@ -2,7 +2,6 @@ package analyzer
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/docker/docker/api/types/versions"
 )
@@ -20,7 +19,7 @@ Look at the leader: dockerd at 100 % of a core speaks for the loop. Another lead
 another manager, and promote it again; or restart its dockerd, which ends the tasks on it meanwhile.`,
 })
 
-func (p *Pass) stoppedSummary(u *unplaced, all []*unplaced, waited time.Duration) string {
+func (p *Pass) stoppedSummary(u *unplaced, all []*unplaced, waited string) string {
 	tasks, services := 0, map[*Followed]bool{}
 	for _, other := range all {
 		if !other.stale {

@@ -143,7 +143,7 @@ func (s *Scope) Narrow(state *collector.State, result Result) Result {
 		}
 		return kept
 	}
-	result.Diagnoses, result.Ignored = keep(result.Diagnoses), keep(result.Ignored)
+	result.Diagnoses, result.Ignored, result.Unjudged = keep(result.Diagnoses), keep(result.Ignored), keep(result.Unjudged)
 	result.Incidents = about(result.Diagnoses, result.Incidents)
 	return result
 }

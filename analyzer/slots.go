@@ -26,6 +26,8 @@ type Stuck struct {
 	notBefore time.Time
 	// failing is true where tasks of the slot have failed since it was last as desired.
 	failing, explained bool
+	// ageless is true where it counts only since nothing tells how long it has been so.
+	ageless bool
 }
 
 // slotKey is what the orchestrator fills: a slot, or for a global service a node.

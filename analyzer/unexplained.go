@@ -6,9 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/collector"
 )
 
 var unexplained = register(&Rule{
@@ -22,20 +23,22 @@ Read the component's own log: the leader's dockerd for tasks that do not exist, 
 the node that the task is assigned to.`,
 })
 
-// explainRest gives every stuck entry that no rule explained its diagnosis: none goes without. Those of one spec that the
-// same component holds are one.
+// explainRest gives every stuck entry that no rule explained its diagnosis: none goes without, unless it waits for a node and
+// the source could not show any. Those of one spec that the same component holds are one.
 func (p *Pass) explainRest() {
 	type fault struct {
 		component Component
 		current   bool
+		unseen    bool // the nodes that it may wait for
 	}
+	lacksNodes := p.lacksNodes()
 	for _, f := range p.Services {
 		faults := map[fault][]*Stuck{}
 		for _, s := range f.Stuck {
 			switch {
 			case s.explained:
-			case p.Due(s, p.isRefused(s)):
-				key := fault{componentOf(s), isCurrent(f.Service, s.Task)}
+			case p.Due(s, p.isRefused(s) || s.failing):
+				key := fault{componentOf(s), isCurrent(f.Service, s.Task), lacksNodes && s.State == stateOfPending && !s.failing}
 				faults[key] = append(faults[key], s)
 			case s.State != stateStopping: // while an old task ends, its slot is as desired
 				p.result.Unsettled[f.Service.ID] = true
@@ -43,6 +46,10 @@ func (p *Pass) explainRest() {
 		}
 		for key, stuck := range faults {
 			slices.SortStableFunc(stuck, func(a, b *Stuck) int { return a.Since.Compare(b.Since) })
+			if key.unseen {
+				p.leaveUnjudged(f, stuck)
+				continue
+			}
 			p.Report(unexplained, key.component, f, stuck, p.unexplain(f, stuck), func(d *Diagnosis) {
 				d.Confidence = Possible
 				d.DockerSays = lastError(f, stuck)
@@ -54,6 +61,46 @@ func (p *Pass) explainRest() {
 // isRefused tells whether Docker's word on a pending task is all there is, since no node could be seen.
 func (p *Pass) isRefused(s *Stuck) bool {
 	return s.State == stateOfPending && s.Task.Status.Err != "" && len(p.Cluster.Nodes()) == 0
+}
+
+// lacksNodes tells whether the source says itself that it could not show any node.
+func (p *Pass) lacksNodes() bool { return len(p.Cluster.Nodes()) == 0 && p.lacks(collector.NodesGap) }
+
+// explainUnseen leaves unjudged the global services without a task where no node was seen: there may be none to run on.
+func (p *Pass) explainUnseen() {
+	if !p.lacksNodes() {
+		return
+	}
+	for _, f := range p.Services {
+		if isGlobal(f.Service) && f.Live == 0 {
+			p.leaveUnjudged(f, []*Stuck{{Service: f.Service, State: stateNone, Since: at(f.Service.Meta.CreatedAt)}})
+		}
+	}
+}
+
+// leaveUnjudged keeps what waits for a node, or for one to run on, where no node was seen: why is no riddle of Swarm's.
+func (p *Pass) leaveUnjudged(f *Followed, stuck []*Stuck) {
+	d := p.diagnosis(unexplained, Scheduler, f, stuck, Finding{})
+	if ignored(f.Service, &d) {
+		return
+	}
+	d.DockerSays = lastError(f, stuck)
+	what := "it has no task"
+	if d.State != stateNone {
+		what = waits(len(stuck))
+	}
+	if d.DockerSays != "" {
+		what += ", of which Docker says \"" + d.DockerSays + "\","
+	}
+	p.result.Unjudged = append(p.result.Unjudged, d)
+	p.result.Blind = append(p.result.Blind, fmt.Sprintf("%s: why %s cannot be told without the nodes", d.Service, what))
+}
+
+func waits(tasks int) string {
+	if tasks == 1 {
+		return "1 task waits for a node"
+	}
+	return fmt.Sprintf("%d tasks wait for a node", tasks)
 }
 
 // componentOf tells which part of Swarm holds the entry. That of a task which fails over and over is the agent, between
@@ -93,9 +140,8 @@ func (p *Pass) unexplain(f *Followed, stuck []*Stuck) Finding {
 			held = append(held, fmt.Sprintf("%s %s", count(byState[state], "task"), state))
 		}
 	}
-	age := p.Now.Sub(stuck[0].Since).Round(time.Second)
 	finding := Finding{
-		Summary:  fmt.Sprintf("%s, the first for %s, and no rule says why", strings.Join(held, " and "), age),
+		Summary:  fmt.Sprintf("%s, the first for %s, and no rule says why", strings.Join(held, " and "), p.age(stuck[0].Since)),
 		Evidence: []Evidence{{What: "state", Found: foundIn(nodes), Hint: strings.Join(held, " and ")}},
 		Check: []Check{{
 			Command: fmt.Sprintf("docker service ps -q %s | wc -l", quote(f.Service.Spec.Annotations.Name)),

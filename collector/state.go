@@ -46,6 +46,9 @@ type About struct {
 	ClusterID, ClusterName string
 	// AsOf is when the source last agreed with the managers.
 	AsOf time.Time
+	// Undated tells that the source does not say when it is from: AsOf is then the newest time in it, and all that is in it may
+	// be older than it looks.
+	Undated bool
 	// Every is how often a source that polls takes a reading, with what that costs in mind; zero for others.
 	Every time.Duration
 	// Hides are the fields that sources of this kind never show.
@@ -61,6 +64,14 @@ type Gap struct {
 	// Why it could not be seen, and how to mend that: one sentence.
 	Why string `json:"why"`
 }
+
+// What a Gap is about that rules ask for.
+const (
+	// NodesGap is where no node could be read at all.
+	NodesGap = "nodes"
+	// NoTasksGap is where there is no task and there should be: what runs is unknown.
+	NoTasksGap = "tasks.json"
+)
 
 // Node returns the node with this id, or nil.
 func (s *State) Node(id string) *api.Node { return first[api.Node](s.txn, tableNode, indexID, id) }

@@ -12,6 +12,7 @@ func Redact(result analyzer.Result) analyzer.Result {
 	result.Incidents = redactEach(result.Incidents, redactIncident)
 	result.Diagnoses = redactEach(result.Diagnoses, redactDiagnosis)
 	result.Ignored = redactEach(result.Ignored, redactDiagnosis)
+	result.Unjudged = redactEach(result.Unjudged, redactDiagnosis)
 	result.Blind = redactTexts(result.Blind)
 	return result
 }

@@ -32,6 +32,9 @@ func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
 	for i := range o.Services {
 		r.service(&o.Services[i], o)
 	}
+	for _, w := range o.StillWaiting {
+		r.line("would wait as before: %s of %s", tasks(w.Tasks), w.Service)
+	}
 	for _, d := range o.Displaced {
 		r.line("would lose its place: %s of %s on %s (%s)", tasks(d.Tasks), d.Service, d.Node, d.Why)
 	}
@@ -44,6 +47,9 @@ func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
 func (r *reporter) verdict(o whatif.Outcome) {
 	waiting, lost, stopped := 0, 0, 0
 	for _, s := range o.Services {
+		if s.Other {
+			continue
+		}
 		waiting += s.Waiting
 		lost += s.Lost
 		if s.Update.Stops() || s.Update != nil && s.Update.Capped {
@@ -54,15 +60,33 @@ func (r *reporter) verdict(o whatif.Outcome) {
 	case o.PlacesAll && len(o.Services) == 0:
 		r.line("Nothing would change place.")
 	case o.PlacesAll:
-		r.line("Every task would be placed.")
+		r.line("Every task%s would be placed.", whose(o.About))
 	case waiting == 0 && lost > 0:
-		r.line("%s would be lost: by their restart policy none follows.", capital(tasks(lost)))
+		r.line("%s%s would be lost: by their restart policy none follows.", capital(tasks(lost)), whose(o.About))
 	case waiting == 0 && stopped > 0:
 		r.line("The update was not followed to its end.")
 	default:
-		r.line("%s would not be placed.", capital(tasks(waiting)))
+		r.line("%s%s would not be placed.", capital(tasks(waiting)), whose(o.About))
 	}
 	r.line("")
+}
+
+// mostNamed is how many services the first line names.
+const mostNamed = 3
+
+// whose says which services a verdict is about; nothing where it is about all that a change of nodes concerns.
+func whose(services []string) string {
+	switch {
+	case len(services) == 0:
+		return ""
+	case len(services) > mostNamed:
+		return fmt.Sprintf(" of the %d services", len(services))
+	}
+	last := len(services) - 1
+	if last == 0 {
+		return " of " + services[0]
+	}
+	return " of " + strings.Join(services[:last], ", ") + " and " + services[last]
 }
 
 func tasks(n int) string { return plural(n, "task") }
@@ -74,6 +98,8 @@ func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
 		state = "is removed, "
 	case s.New:
 		state = "is new, "
+	case s.Other:
+		state = "waits now, "
 	}
 	r.line("%s %s%d of %d would run", s.Name, state, s.Running, s.Wanted)
 	if len(s.On) > 0 {

@@ -12,6 +12,7 @@ func TestOutcomesAreAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
 	const gib = 1 << 30
 	stops := whatif.Outcome{
+		About: []string{"web"},
 		Services: []whatif.Service{
 			{
 				Name: "web", Wanted: 3, Running: 3, Waiting: 2, On: []whatif.NodeCount{{Node: "node-1", Tasks: 2, Before: 2}, {Node: "node-2", Tasks: 1, Before: 1}},
@@ -38,7 +39,18 @@ func TestOutcomesAreAsPeopleReadThem(t *testing.T) {
 		Name: "api", New: true, Wanted: 20, Running: 20,
 		Update: &whatif.Update{Order: "stop-first", Parallelism: 1, Replaces: 20, Done: 12, Capped: true, Steps: make([]whatif.Step, 12)},
 	}}}
+	others := whatif.Outcome{
+		PlacesAll: true, About: []string{"api", "holder"},
+		Services: []whatif.Service{
+			{Name: "api", Wanted: 1, Running: 1}, {Name: "holder"},
+			{Name: "web", Other: true, Wanted: 3, Running: 2, Waiting: 1, Placed: 1, On: []whatif.NodeCount{{Node: "node-1", Tasks: 2, Before: 1}}},
+		},
+		StillWaiting: []whatif.Waiters{{Service: "big", Tasks: 2}},
+	}
+	many := whatif.Outcome{PlacesAll: true, About: []string{"a", "b", "c", "d"}, Services: []whatif.Service{{Name: "a"}}}
 	for name, outcome := range map[string]whatif.Outcome{
+		"outcome.others.txt":  others,
+		"outcome.many.txt":    many,
 		"outcome.txt":         stops,
 		"outcome.capped.txt":  long,
 		"outcome.nothing.txt": {PlacesAll: true},

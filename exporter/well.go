@@ -85,13 +85,13 @@ func wellNamed(state *collector.State, name string, now time.Time) Well {
 	return well
 }
 
-// isStuck tells whether anything in the scope is stuck, silenced or not.
+// isStuck tells whether anything in the scope is stuck, silenced or not, or waits for a node that was not seen.
 func isStuck(state *collector.State, scope analyzer.Scope, result analyzer.Result) (bool, error) {
 	if err := scope.Resolve(state); err != nil {
 		return false, err
 	}
 	narrowed := scope.Narrow(state, result)
-	return len(narrowed.Diagnoses)+len(narrowed.Ignored) > 0, nil
+	return len(narrowed.Diagnoses)+len(narrowed.Ignored)+len(narrowed.Unjudged) > 0, nil
 }
 
 // howIs tells how a service is that is not stuck, by its name or id; a task only that it is not stuck.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -16,6 +15,31 @@ import (
 
 // conclude counts what runs in the end, and asks the analyzer about what waits.
 func (r *rehearsal) conclude(ctx context.Context, now time.Time, concerned map[string]bool, change Change, updates map[string]*Update) {
+	diagnoses := r.diagnose(now)
+	r.out.About, r.out.Diagnoses, r.out.Services, r.out.StillWaiting = []string{}, []analyzer.Diagnosis{}, []Service{}, []Waiters{}
+	r.out.PlacesAll = true
+	for _, id := range slices.Sorted(maps.Keys(concerned)) {
+		s := r.serviceOutcome(ctx, id, updates[id])
+		changed := slices.ContainsFunc(change.Services, func(c ServiceChange) bool { return c.ID == id })
+		if s == nil || !changed && s.isUntouched() {
+			continue
+		}
+		if changed {
+			r.out.About = append(r.out.About, s.Name)
+		}
+		r.explain(s, diagnoses[s.Name])
+		r.out.PlacesAll = r.out.PlacesAll && s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && !s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
+		r.out.Services = append(r.out.Services, *s)
+	}
+	slices.Sort(r.out.About)
+	slices.SortFunc(r.out.Services, func(a, b Service) int { return cmp.Compare(a.Name, b.Name) })
+	r.concludeOthers(ctx, diagnoses)
+	r.noteStranded(concerned)
+	r.out.Unchecked = slices.Concat(change.Unchecked, slices.Sorted(maps.Keys(r.notes)))
+}
+
+// diagnose asks the analyzer about what waits in the end, by the names of the services.
+func (r *rehearsal) diagnose(now time.Time) map[string][]analyzer.Diagnosis {
 	result := analyzer.Analyze(r.state, now, analyzer.Patience{ProvenAtOnce: true})
 	diagnoses := map[string][]analyzer.Diagnosis{}
 	for _, d := range slices.Concat(result.Diagnoses, result.Ignored) {
@@ -24,29 +48,20 @@ func (r *rehearsal) conclude(ctx context.Context, now time.Time, concerned map[s
 			diagnoses[d.Service] = append(diagnoses[d.Service], d)
 		}
 	}
-	r.out.Diagnoses, r.out.Services = []analyzer.Diagnosis{}, []Service{}
-	r.out.PlacesAll = true
-	for _, id := range slices.Sorted(maps.Keys(concerned)) {
-		s := r.serviceOutcome(ctx, id, updates[id])
-		if s == nil || !slices.ContainsFunc(change.Services, func(c ServiceChange) bool { return c.ID == id }) && s.isUntouched() {
-			continue
+	return diagnoses
+}
+
+// explain says why what is left waiting of a service waits.
+func (r *rehearsal) explain(s *Service, diagnoses []analyzer.Diagnosis) {
+	for _, d := range diagnoses {
+		if d.State == none && s.Complete+s.Lost > 0 {
+			continue // these have no task, and get none
 		}
-		for _, d := range diagnoses[s.Name] {
-			if d.State == none && s.Complete+s.Lost > 0 {
-				continue // these have no task, and get none
-			}
-			r.out.Diagnoses = append(r.out.Diagnoses, d)
-			if s.Update.Stops() {
-				s.Update.Needs = append(s.Update.Needs, r.needs(s, &d)...)
-			}
+		r.out.Diagnoses = append(r.out.Diagnoses, d)
+		if s.Update.Stops() {
+			s.Update.Needs = append(s.Update.Needs, r.needs(s, &d)...)
 		}
-		r.out.PlacesAll = r.out.PlacesAll && s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && !s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
-		r.out.Services = append(r.out.Services, *s)
 	}
-	r.noteCompetitors(concerned)
-	r.noteStranded(concerned)
-	r.out.Unchecked = slices.Concat(change.Unchecked, slices.Sorted(maps.Keys(r.notes)))
-	slices.SortFunc(r.out.Services, func(a, b Service) int { return cmp.Compare(a.Name, b.Name) })
 }
 
 // The states of tasks, as a diagnosis spells them, for which a change of specs or nodes is responsible.
@@ -149,30 +164,6 @@ func (r *rehearsal) ended(ctx context.Context, s *api.Service) (complete, lost i
 		}
 	}
 	return complete, lost
-}
-
-// noteCompetitors tells whose waiting tasks the scheduler may give the room that running tasks leave: they are not placed
-// here, and nothing says which it looks at first.
-func (r *rehearsal) noteCompetitors(concerned map[string]bool) {
-	if !r.freed {
-		return
-	}
-	var names []string
-	for s := range r.state.Services() {
-		if concerned[s.ID] {
-			continue
-		}
-		for t := range r.state.TasksOf(s.ID) {
-			if analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending {
-				names = append(names, s.Spec.Annotations.Name)
-				break
-			}
-		}
-	}
-	if len(names) > 0 {
-		slices.Sort(names)
-		r.note("whether tasks that wait already take the room that becomes free first: of " + strings.Join(names, ", "))
-	}
 }
 
 // names are the nodes' names, each once.

@@ -4,9 +4,15 @@ import "github.com/swarmdiag/swarmdiag/analyzer"
 
 // Outcome is what a change would do.
 type Outcome struct {
-	// PlacesAll tells that every task of the services concerned would run, with its new spec.
-	PlacesAll bool      `json:"places_all"`
-	Services  []Service `json:"services"`
+	// PlacesAll tells that every task of the services that the change is about would run, with its new spec: of those that it
+	// makes, updates or displaces; where it is one of nodes, also of all that waits.
+	PlacesAll bool `json:"places_all"`
+	// About are the names of the services that the change makes or updates, none where it is one of nodes.
+	About []string `json:"about"`
+	// Services are those that the change is about, then the others of which tasks are placed.
+	Services []Service `json:"services"`
+	// StillWaiting are tasks of other services that wait, and to which what becomes free gives no place.
+	StillWaiting []Waiters `json:"still_waiting"`
 	// Displaced are running tasks that lose their place, by service and node.
 	Displaced []Displaced `json:"displaced"`
 	// Diagnoses say why what is left waiting waits.
@@ -18,6 +24,8 @@ type Outcome struct {
 // Service is what becomes of one service.
 type Service struct {
 	Name string `json:"name"`
+	// Other tells that the change is not about the service: its tasks waited for the room that becomes free.
+	Other bool `json:"other,omitempty"`
 	// New and Removed tell that the service begins or ends with the change.
 	New     bool `json:"new,omitempty"`
 	Removed bool `json:"removed,omitempty"`
@@ -43,6 +51,12 @@ type NodeCount struct {
 	Node   string `json:"node"`
 	Tasks  int    `json:"tasks"`
 	Before int    `json:"before"`
+}
+
+// Waiters are tasks of a service that wait for a node.
+type Waiters struct {
+	Service string `json:"service"`
+	Tasks   int    `json:"tasks"`
 }
 
 // Displaced are tasks of a service that lose their place on a node.

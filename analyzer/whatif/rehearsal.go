@@ -26,8 +26,11 @@ type rehearsal struct {
 	updated map[string]bool
 	// stranded are the ids of services with tasks on nodes that are down or drained.
 	stranded map[string]bool
-	// freed tells that running tasks ended on nodes that take others, notes what cannot be known of what follows.
-	freed bool
+	// freed tells that running tasks ended, so that there may be room for what waits of others; contested that tasks of the
+	// services that the change is about had to be placed since.
+	freed, contested bool
+	others           others
+	// notes are what cannot be known of what follows.
 	notes map[string]bool
 	out   *Outcome
 }
@@ -39,6 +42,7 @@ func newRehearsal(state *collector.State, now time.Time) (*rehearsal, error) {
 	}
 	return &rehearsal{
 		before: state, state: state, now: stamp, placed: map[string]int{}, updated: map[string]bool{}, stranded: map[string]bool{}, notes: map[string]bool{}, out: &Outcome{},
+		others: others{touched: map[string]bool{}, rivals: map[string]bool{}},
 	}, nil
 }
 
@@ -59,9 +63,18 @@ func (r *rehearsal) end(tasks ...*api.Task) error {
 	gone := make([]any, len(tasks))
 	for i, t := range tasks {
 		gone[i] = t
-		r.freed = r.freed || isHere(t)
+		if isHere(t) {
+			r.freed = true
+			r.others.touch(t.NodeID, true)
+		}
 	}
 	return r.with(nil, gone...)
+}
+
+// placeOwn places tasks of the services that the change is about.
+func (r *rehearsal) placeOwn(ctx context.Context, tasks []*api.Task) (waiting []*api.Task, on []string, err error) {
+	r.contested = r.contested || r.freed && len(tasks) > 0
+	return r.place(ctx, tasks)
 }
 
 // place lets the scheduler look at tasks, and has those run that it gives a node. It returns the others.
@@ -83,6 +96,7 @@ func (r *rehearsal) place(ctx context.Context, tasks []*api.Task) (waiting []*ap
 			task.NodeID, task.Status.State = node, api.TaskStateRunning
 			task.Volumes = r.volumes(t)
 			r.placed[t.ServiceID]++
+			r.others.touch(node, false)
 			on = append(on, node)
 		} else {
 			waiting = append(waiting, task)

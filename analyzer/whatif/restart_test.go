@@ -285,10 +285,7 @@ func TestTasksThatMayTakeFreedRoomAreNamed(t *testing.T) {
 			updated(web, true, forced),
 			[]string{"whether tasks that wait already take the room that becomes free first: of db"},
 		},
-		"a service that is removed": {
-			Change{Removed: []string{"web"}},
-			[]string{"whether tasks that wait already take the room that becomes free first: of db"},
-		},
+		"a service that is removed takes no room":   {Change{Removed: []string{"web"}}, nil},
 		"one more replica frees nothing":            {updated(cache, false, scaled(2)), nil},
 		"a drained node's room is nobody's":         {with(node("a", 8, drained)), nil},
 		"what waits is placed itself on a new node": {with(node("b", 8)), nil},

@@ -75,6 +75,9 @@ func (r *rehearsal) prepare(ctx context.Context, change Change, concerned map[st
 			plans = append(plans, r.plan(ctx, s, dirty))
 		}
 	}
+	if len(change.Services)+len(change.Removed) > 0 {
+		r.follow(concerned)
+	}
 	return plans, nil
 }
 
@@ -219,13 +222,15 @@ func (r *rehearsal) start(ctx context.Context, plans []plan, inTurn bool) error 
 		if fresh = append(fresh, p.fresh...); !inTurn {
 			continue
 		}
-		if _, _, err := r.place(ctx, fresh); err != nil {
+		if _, _, err := r.placeOwn(ctx, fresh); err != nil {
 			return err
 		}
 		fresh = nil
 	}
-	_, _, err := r.place(ctx, fresh)
-	return err
+	if _, _, err := r.placeOwn(ctx, fresh); err != nil {
+		return err
+	}
+	return r.placeOthers(ctx)
 }
 
 func why(s *api.Service) string {

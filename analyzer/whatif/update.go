@@ -36,8 +36,11 @@ func (r *rehearsal) roll(ctx context.Context, p plan) (*Update, error) {
 			return nil, err
 		}
 		busy = slices.Concat(busy, batch)
-		waiting, on, err := r.place(ctx, freshOf(busy))
+		waiting, on, err := r.placeOwn(ctx, freshOf(busy))
 		if err != nil {
+			return nil, err
+		}
+		if err := r.placeOthers(ctx); err != nil {
 			return nil, err
 		}
 		isWaiting := func(t turn) bool {
@@ -52,7 +55,7 @@ func (r *rehearsal) roll(ctx context.Context, p plan) (*Update, error) {
 		u.Done += len(done)
 		u.Steps = append(u.Steps, Step{Replaces: len(batch), Placed: len(done), On: r.names(on), Left: len(left) + len(busy)})
 	}
-	return u, nil
+	return u, r.placeOthers(ctx)
 }
 
 // olds are the tasks that stop now: those that wait hold nothing, and are gone as soon as another takes their slot.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/docker/cli/cli/command"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/collector"
 	"github.com/swarmdiag/swarmdiag/collector/dump"
 	"github.com/swarmdiag/swarmdiag/collector/engine"
@@ -75,6 +77,27 @@ func (l *look) needs(state *collector.State, question string, kinds ...string) e
 		return fmt.Errorf("%s: %w", l.from, err)
 	}
 	return nil
+}
+
+// judged is an error where something waits for a node, and a dump lacks the nodes. The result must have been redacted.
+func (l *look) judged(state *collector.State, result analyzer.Result) error {
+	if len(result.Unjudged) == 0 {
+		return nil
+	}
+	first := result.Unjudged[0]
+	question := "why " + first.Service
+	if more := len(result.Unjudged) - 1; more > 0 {
+		question += fmt.Sprintf(" (and %d more)", more)
+	}
+	if first.Tasks == 0 {
+		question += " has no task"
+	} else {
+		question += " waits for a node"
+	}
+	if first.DockerSays != "" {
+		question += ", of which Docker says " + strconv.Quote(first.DockerSays) + ","
+	}
+	return l.needs(state, question, dump.Nodes)
 }
 
 // given is the value of a flag that may be left out, but not be empty: that would be a variable that is not set, and the

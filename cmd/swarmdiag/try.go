@@ -23,8 +23,10 @@ import (
 // unplacedStatus is the exit status of try where not every task would be placed.
 const unplacedStatus = exitCode(2)
 
-// contentTrust makes Docker's commands ask a server for the signature of an image. They read it from the environment
-// wherever they want to know (cli/trust.Enabled): only where it is not set they do not ask.
+// contentTrust makes Docker's commands ask a server for the signature of an image. They read it from the process's own
+// environment where they are about to ask (cli/trust.Enabled in service create and update), and neither a flag nor the
+// command.Cli that they are given has a say in it: only where it is not set they do not ask. Hence it is unset, before one
+// of them runs; nothing else reads it.
 const contentTrust = "DOCKER_CONTENT_TRUST"
 
 func newTry(docker *command.DockerCli) *cobra.Command {
@@ -46,8 +48,11 @@ and one more pretends that nodes joined:
 
   node add --like NODE [NAME ...]
 
-The options of try itself stand before or after the command. The exit status is 0 where every task would be placed, 2 where
-one would not, and 1 where the command is refused or the swarm could not be looked at.`,
+Where a change of services frees room, tasks of other services that wait for it are placed, too, and told of.
+
+The options of try itself stand before or after the command. The exit status is 0 where every task would be placed of the services
+that the command changes, or, where it changes nodes, of those that wait or lose their place; 2 where one would not, and 1 where
+the command is refused or the swarm could not be looked at.`,
 		Example: `  swarmdiag try service update --reserve-memory 4G --update-order start-first web
   swarmdiag try service create --name api --replicas 6 --limit-memory 1G --reserve-memory 1G registry/api:2
   swarmdiag try service scale web=20

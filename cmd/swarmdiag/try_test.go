@@ -35,6 +35,8 @@ func TestWhatTryPrints(t *testing.T) {
 		"label":                {"testdata/cases/global-no-node", "node update --label-add gpu=true node-2", 0},
 		"node-add":             {fragmentedCase, "node add --like node-1", 2},
 		"stack":                {healthyCase, "stack deploy -c testdata/try/shop.yml shop", 2},
+		"scale-frees-room":     {"testdata/cases/constraint-and-memory", "service scale filler=0", 0},
+		"update-frees-room":    {fragmentedCase, "service update --reserve-memory 1G filler", 0},
 		"nothing-moves":        {healthyCase, "service update --update-parallelism 2 web", 0},
 		"constraint-corrected": {"testdata/cases/constraint-value", "service update --constraint-rm node.labels.env==production --constraint-add node.labels.env==prod web", 0},
 	} {
@@ -49,7 +51,8 @@ func TestWhatTryPrints(t *testing.T) {
 }
 
 func TestTryTakesItsOptionsOnEitherSide(t *testing.T) {
-	t.Setenv(contentTrust, "1") // no server is asked all the same
+	t.Setenv(contentTrust, "1") // no server is asked all the same: there is none by that name
+	t.Setenv("DOCKER_CONTENT_TRUST_SERVER", "https://notary.invalid")
 	_, before, _ := swarmdiag(t, "try", "--from", healthyCase, "--format", "json", "service", "update", "--image", "other:1", "web")
 	_, after, stderr := swarmdiag(t, "try", "service", "update", "--image", "other:1", "web", "--from", healthyCase, "--format", "json")
 	var outcome whatif.Outcome
@@ -58,6 +61,15 @@ func TestTryTakesItsOptionsOnEitherSide(t *testing.T) {
 	}
 	if before != after || !outcome.PlacesAll || outcome.Services[0].Update.Replaces != 3 {
 		t.Errorf("before the command:\n%s\nafter it:\n%s", before, after)
+	}
+}
+
+func TestTryNamesASecretWhoseNameIsLikeACredentials(t *testing.T) {
+	_, stdout, stderr := swarmdiag(t, "try", "--from", healthyCase, "stack", "deploy", "-c", "testdata/try/secrets.yml", "shop")
+	for _, name := range []string{"db-password", "api_token"} {
+		if want := "not checked: whether there is a secret named " + name + "\n"; !strings.Contains(stdout+"\n", want) {
+			t.Errorf("does not say %q:\n%s%s", want, stdout, stderr)
+		}
 	}
 }
 
@@ -91,7 +103,7 @@ func TestTryOnADumpWithoutTasksSaysWhatItLacks(t *testing.T) {
 
 func TestTriesOwnOptionsDoNotStandInTheWayOfARollback(t *testing.T) {
 	status, stdout, stderr := swarmdiag(t, "try", "--from", "testdata/cases/update-paused", "service", "update", "--rollback", "web")
-	if status != 0 || !strings.Contains(stdout, "Every task would be placed.") {
+	if status != 0 || !strings.Contains(stdout, "Every task of web would be placed.") {
 		t.Errorf("status %d\n%s%s", status, stdout, stderr)
 	}
 }

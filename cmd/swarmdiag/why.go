@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -27,7 +28,7 @@ them is told first, and where several services wait, last what would help most. 
 runs where it runs.
 
 Exit status: 2 when something that was asked for is stuck and critical (with --strict, a warning does, too); 1 when swarmdiag
-could not look; otherwise 0.
+could not look, or a dump lacks the nodes that something waits for; otherwise 0.
 
 A folder to read with --from can be made on a manager without swarmdiag:
 
@@ -73,6 +74,7 @@ func (w *whyLook) run(cmd *cobra.Command, names []string) error {
 	if err := scope.Resolve(state); err != nil {
 		return err
 	}
+	w.patience.LeastAges = state.Undated
 	whole := analyzer.Analyze(state, now, w.patience)
 	well, err := exporter.WellOf(state, scope, whole, now)
 	if err != nil {
@@ -84,6 +86,10 @@ func (w *whyLook) run(cmd *cobra.Command, names []string) error {
 	}
 	narrowed.ShareRemedies()
 	result := exporter.Redact(narrowed)
+	unjudged := w.where.judged(state, result)
+	if unjudged != nil && len(result.Diagnoses) == 0 {
+		return unjudged
+	}
 	err = w.out.write(w.docker.Out(), exporter.Answer{Result: result, Well: well}, func(wide bool) error {
 		if err := exporter.Report(w.docker.Out(), result, well, wide, colored(w.docker.Out())); err != nil {
 			return err
@@ -93,7 +99,7 @@ func (w *whyLook) run(cmd *cobra.Command, names []string) error {
 	if err == nil && result.IsStuck(w.strict) {
 		return stuckStatus
 	}
-	return err
+	return cmp.Or(err, unjudged)
 }
 
 // noneEmpty refuses an empty argument: it stands for a variable that is not set, and not for everything.

@@ -96,6 +96,19 @@ func TestARecordedFolderIsReadWhole(t *testing.T) {
 	}
 }
 
+func TestOnlyDockerInfoTellsWhenADumpIsFrom(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"nodes.json": content(t, "nodes.json"), "info.json": content(t, "info.json")}
+	if state, _ := read(t, folder(t, files)); !state.Undated {
+		t.Error("without a SystemTime it is dated")
+	}
+	files["info.json"] = strings.Replace(files["info.json"], "{", `{"SystemTime":"2026-12-01T06:00:00.5+01:00",`, 1)
+	state, now := read(t, folder(t, files))
+	if want := time.Date(2026, 12, 1, 5, 0, 0, 5e8, time.UTC); state.Undated || !now.Equal(want) {
+		t.Errorf("undated %t, now %v, want %v", state.Undated, now, want)
+	}
+}
+
 func TestFilesAreToldApartByContent(t *testing.T) {
 	t.Parallel()
 	want, wantNow := read(t, recorded)

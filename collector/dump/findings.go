@@ -51,9 +51,9 @@ func (f *findings) state(path string) (*collector.State, time.Time, error) {
 		Nodes: f.nodes.list, Services: f.services.list, Tasks: f.tasks.list,
 		Networks: f.networks.list, Volumes: f.volumes.list, Info: f.info, Gaps: f.gaps(),
 	}
-	now := f.newest()
+	now, dated := f.newest(), !f.written().IsZero()
 	objects, about := inspected.Objects()
-	about.Source, about.AsOf = "dump", now
+	about.Source, about.AsOf, about.Undated = "dump", now, !dated
 	about.Hides = append(about.Hides, collector.Gap{
 		What: "task.attachment",
 		Why:  "docker service ps and docker node ps leave out the network attachments of plain containers",
@@ -110,7 +110,7 @@ func (f *findings) doubtful() []collector.Gap {
 		}
 	}
 	if wanting > 0 && len(f.tasks.list) == 0 && f.isBlank(Tasks) {
-		return []collector.Gap{{What: "tasks.json", Why: fmt.Sprintf(
+		return []collector.Gap{{What: collector.NoTasksGap, Why: fmt.Sprintf(
 			"it is empty, though %d of the services want replicas: the command that wrote it found nothing or did not work, and what runs is unknown", wanting)}}
 	}
 	if len(f.tasks.list) > 0 && len(f.services.list) == 0 && f.isBlank(Services) {
@@ -157,14 +157,24 @@ func (f *findings) newest() time.Time {
 		}
 	}
 	if f.info != nil {
-		if t, err := time.Parse(time.RFC3339Nano, f.info.SystemTime); err == nil {
-			seen(t)
-		}
+		seen(f.written())
 		if c := f.info.Swarm.Cluster; c != nil {
 			seen(c.CreatedAt, c.UpdatedAt)
 		}
 	}
 	return newest.UTC()
+}
+
+// written is when docker info was asked, zero where the files do not tell: nothing else in them says when they were made.
+func (f *findings) written() time.Time {
+	if f.info == nil {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.RFC3339Nano, f.info.SystemTime)
+	if err != nil {
+		return time.Time{}
+	}
+	return t
 }
 
 // set is a list of objects that holds each id once.

@@ -11,7 +11,7 @@ import (
 
 // What the gap of a dump that lacks a kind of object whole is called.
 const (
-	Nodes    = "nodes"
+	Nodes    = collector.NodesGap
 	Services = "services"
 	Tasks    = "tasks"
 )

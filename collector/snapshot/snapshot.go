@@ -43,6 +43,7 @@ type about struct {
 	ClusterID   string          `json:"cluster_id,omitempty"`
 	ClusterName string          `json:"cluster_name,omitempty"`
 	AsOf        time.Time       `json:"as_of"`
+	Undated     bool            `json:"undated,omitempty"`
 	Hides       []collector.Gap `json:"hides,omitempty"`
 	Gaps        []collector.Gap `json:"gaps,omitempty"`
 }
@@ -51,7 +52,7 @@ type about struct {
 func Write(w io.Writer, state *collector.State, now time.Time) error {
 	a := state.About
 	f := file{Version: version, Now: now.UTC(), About: about{
-		Source: a.Source, ClusterID: a.ClusterID, ClusterName: a.ClusterName, AsOf: a.AsOf.UTC(),
+		Source: a.Source, ClusterID: a.ClusterID, ClusterName: a.ClusterName, AsOf: a.AsOf.UTC(), Undated: a.Undated,
 		Hides: a.Hides, Gaps: redactedGaps(a.Gaps),
 	}}
 	var err error
@@ -130,7 +131,7 @@ func Read(r io.Reader) (*collector.State, time.Time, error) {
 	}
 	a := f.About
 	store.Describe(collector.About{
-		Source: a.Source, ClusterID: a.ClusterID, ClusterName: a.ClusterName, AsOf: a.AsOf, Hides: a.Hides, Gaps: a.Gaps,
+		Source: a.Source, ClusterID: a.ClusterID, ClusterName: a.ClusterName, AsOf: a.AsOf, Undated: a.Undated, Hides: a.Hides, Gaps: a.Gaps,
 	})
 	return store.Snapshot(), f.Now, nil
 }
