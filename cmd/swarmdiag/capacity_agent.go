@@ -18,7 +18,7 @@ const (
 	// longer one the pause is capacityShare times as long, so that in a large cluster it costs little of a core, too.
 	capacityPause = 30 * time.Second
 	capacityTime  = 10 * time.Second
-	capacityShare = 500
+	capacityShare = 2000
 )
 
 // measurer measures capacity in the background, for the metrics of the agent that speaks.

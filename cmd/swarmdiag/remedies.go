@@ -22,9 +22,10 @@ const (
 	// remedyTime bounds an agent's search for the remedies of one diagnosis.
 	remedyTime = 5 * time.Second
 	// remedyPause is the least time between two searches for the same diagnosis. After each that repeats another one, none
-	// repeats for remedyShare times as long as it took, so that searching costs little of a core.
-	remedyPause = 30 * time.Second
-	remedyShare = 500
+	// repeats for remedyShare times as long as it took, so that searching costs little of a core, and none for sameShare times
+	// as long where the same nodes refuse by the same filters.
+	remedyPause            = 30 * time.Second
+	remedyShare, sameShare = 500, 2000
 )
 
 // cutShort is told with a diagnosis whose remedies were not searched for to the end.
@@ -91,7 +92,8 @@ type remedies struct {
 	number uint64 // of the state: how many there were
 	open   []analyzer.Diagnosis
 	known  map[string]*knownRemedies // by the diagnosis's id
-	rested time.Time                 // when the next search may repeat one
+	ended  time.Time                 // when the last search that repeated one did, and how long it took
+	took   time.Duration
 }
 
 // knownRemedies are good for one fault. They were found where the matrix was this, in the state of that number.
@@ -167,8 +169,8 @@ func (r *remedies) run(ctx context.Context) {
 	}
 }
 
-// next returns a diagnosis whose remedies are not known; else, once it is time for that, the one of those found in another
-// state the one that was searched for the longest ago, of those first whose matrix is another one now; nil where there is none.
+// next returns a diagnosis whose remedies are not known; else, once it is time for that, of those found in another state the one
+// that was searched for the longest ago, of those first whose matrix is another one now; nil where there is none.
 func (r *remedies) next(now time.Time) (*collector.State, *analyzer.Diagnosis) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,14 +179,11 @@ func (r *remedies) next(now time.Time) (*collector.State, *analyzer.Diagnosis) {
 			return r.state, &r.open[i]
 		}
 	}
-	if now.Before(r.rested) {
-		return nil, nil
-	}
 	var repeat *analyzer.Diagnosis
 	for i := range r.open {
 		d := &r.open[i]
 		known := r.known[d.ID]
-		if known.number == r.number || now.Sub(known.at) < remedyPause {
+		if known.number == r.number || now.Sub(known.at) < remedyPause || now.Sub(r.ended) < known.share()*r.took {
 			continue
 		}
 		if repeat == nil || known.isBefore(r.known[repeat.ID]) {
@@ -192,6 +191,14 @@ func (r *remedies) next(now time.Time) (*collector.State, *analyzer.Diagnosis) {
 		}
 	}
 	return r.state, repeat
+}
+
+// share is how many times as long as the last search took they are not searched for again.
+func (k *knownRemedies) share() time.Duration {
+	if k.isOld {
+		return remedyShare
+	}
+	return sameShare
 }
 
 func (k *knownRemedies) isBefore(other *knownRemedies) bool {
@@ -216,7 +223,7 @@ func (r *remedies) find(ctx context.Context, state *collector.State, d *analyzer
 	defer r.mu.Unlock()
 	now := time.Now()
 	if r.known[d.ID] != nil {
-		r.rested = now.Add(remedyShare * now.Sub(began))
+		r.ended, r.took = now, now.Sub(began)
 	}
 	r.known[d.ID] = &knownRemedies{searched: found, fault: faultOf(d), matrix: matrixOf(d), number: r.numberOf(state), at: now}
 }

@@ -105,6 +105,26 @@ func TestASearchIsRepeatedInAnotherStateAfterAPause(t *testing.T) {
 	}
 }
 
+func TestWhatIsRefusedAsBeforeIsSearchedForMoreRarely(t *testing.T) {
+	t.Parallel()
+	r := searchedOnce(t)
+	r.want(recorded(t, "memory-fragmented"))
+	r.took, r.ended = time.Second, time.Now()
+	rested := r.ended.Add(remedyShare * r.took)
+	if _, d := r.next(rested); d != nil {
+		t.Errorf("%s is searched for again as soon as one whose verdicts changed", d.Service)
+	}
+	if _, d := r.next(r.ended.Add(sameShare * r.took)); d == nil {
+		t.Error("nothing is searched for again")
+	}
+	for _, known := range r.known {
+		known.isOld = true
+	}
+	if _, d := r.next(rested); d == nil {
+		t.Error("after its verdicts changed nothing is searched for again")
+	}
+}
+
 func TestRemediesFromBeforeVerdictsChangedSaySo(t *testing.T) {
 	t.Parallel()
 	r := searchedOnce(t)

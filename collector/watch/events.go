@@ -76,21 +76,30 @@ func (s *stream) handOn(ctx context.Context, watch api.Watch_WatchClient) error 
 	}
 }
 
-// apply brings the events of one message, which are one transaction of the managers, into the store. An event that is
-// older than what is held is passed over: events wait while a listing is taken, and this manager may lag behind the
-// leader, who answers listings. For the same reasons an object that the listing lacks, because it was removed, can come
-// back until its remaining events are through, but never older than it was; the last of them removes it.
+// apply brings events, each message of which is one transaction of the managers, into the store: of each object the last
+// one. An event that is older than what is held is passed over: events wait while a listing is taken, and this manager may
+// lag behind the leader, who answers listings. For the same reasons an object that the listing lacks, because it was removed,
+// can come back until its remaining events are through, but never older than it was; the last of them removes it.
 func (r *reading) apply(events []*api.WatchMessage_Event) error {
 	state := r.store.Snapshot()
-	var put, removed []any
+	last := make(map[string]*api.WatchMessage_Event, len(events)) // by id, which no two objects share
 	for _, event := range events {
 		object := objectOf(event)
+		if object == nil {
+			continue
+		}
+		if known, is := last[object.GetID()]; !is || version(object) >= version(objectOf(known)) {
+			last[object.GetID()] = event
+		}
+	}
+	var put, removed []any
+	for id, event := range last {
+		object := objectOf(event)
 		switch {
-		case object == nil:
 		case event.Action == api.WatchActionKindRemove:
 			removed = append(removed, object)
-			delete(r.dropped, object.GetID())
-		case version(object) >= max(heldVersion(state, object), r.dropped[object.GetID()]):
+			delete(r.dropped, id)
+		case version(object) >= max(heldVersion(state, object), r.dropped[id]):
 			if node, is := object.(*api.Node); is {
 				keepStanding(state, node)
 			}

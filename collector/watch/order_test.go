@@ -38,6 +38,9 @@ func TestTheNewestVersionOfAnObjectWins(t *testing.T) {
 		"of two changes in one message the last is taken": {events{
 			event(updated, task("t", 11, api.TaskStateReady)), event(updated, task("t", 11, api.TaskStateRunning)),
 		}, api.TaskStateRunning},
+		"an older one in the same message does not undo a newer one": {events{
+			event(updated, task("t", 11, api.TaskStateRunning)), event(updated, task("t", 9, api.TaskStateNew)),
+		}, api.TaskStateRunning},
 		"an object of another kind, or none, is passed over": {events{
 			{Action: updated, Object: &api.Object{Object: &api.Object_Secret{Secret: &api.Secret{ID: "s"}}}}, {Action: updated},
 		}, api.TaskStateAssigned},
@@ -54,6 +57,38 @@ func TestTheNewestVersionOfAnObjectWins(t *testing.T) {
 				t.Errorf("state = %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+func TestEventsInARowAreFewChanges(t *testing.T) {
+	t.Parallel()
+	const events = 200
+	f := &fake{}
+	at := follow(t, f.serve(t))
+	at.waitLive(t)
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for i := range events {
+			f.send(t, event(updated, task("t", uint64(i+1), api.TaskStateRunning)), event(created, task(fmt.Sprint("t", i), 1, api.TaskStateNew)))
+		}
+	}()
+	changes := 0
+	state := at.wait(t, "the last one is in the store", func(s *collector.State) bool {
+		changes++
+		return s.Task(fmt.Sprint("t", events-1)) != nil
+	})
+	<-sent
+	if changes > events/2 {
+		t.Errorf("%d events were %d changes of the store", events, changes)
+	}
+	for i := range events {
+		if state.Task(fmt.Sprint("t", i)) == nil {
+			t.Errorf("event %d is missing", i)
+		}
+	}
+	if got := version(state.Task("t")); got != events {
+		t.Errorf("the task that each event changed has version %d", got)
 	}
 }
 

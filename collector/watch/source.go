@@ -8,6 +8,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -84,10 +85,21 @@ type reading struct {
 	dropped map[string]uint64
 }
 
+const (
+	// gather is the least time between two changes of the store: what comes in a row is one change, which costs a good part of
+	// what each for itself would. An event after a pause is applied at once.
+	gather = 100 * time.Millisecond
+	// gatherMost bounds how many events wait for that.
+	gatherMost = 1000
+)
+
 func (r *reading) keepUp(ctx context.Context, events *stream) error {
-	pulse, relist := time.NewTicker(r.pulse), time.NewTicker(r.relist)
+	pulse, relist, rested := time.NewTicker(r.pulse), time.NewTicker(r.relist), time.NewTimer(0)
 	defer pulse.Stop()
 	defer relist.Stop()
+	defer rested.Stop()
+	var gathered []*api.WatchMessage_Event
+	isRested := false
 	for {
 		var err error
 		select {
@@ -95,13 +107,20 @@ func (r *reading) keepUp(ctx context.Context, events *stream) error {
 			return ctx.Err()
 		case message, open := <-events.messages:
 			if !open {
-				return events.err
+				return cmp.Or(r.apply(gathered), events.err)
 			}
-			err = r.apply(message.Events)
+			gathered = append(gathered, message.Events...)
+		case <-rested.C:
+			isRested = true
 		case <-pulse.C:
 			err = r.refreshManagers(ctx)
 		case <-relist.C:
 			err = r.list(ctx)
+		}
+		if err == nil && len(gathered) > 0 && (isRested || len(gathered) >= gatherMost) {
+			err = r.apply(gathered)
+			gathered, isRested = nil, false
+			rested.Reset(gather)
 		}
 		if err != nil {
 			return err
