@@ -51,6 +51,7 @@ func addRemedies(ctx context.Context, state *collector.State, diagnoses []analyz
 type searched struct {
 	remedies []analyzer.Remedy // nil where the time was up before any was found
 	ended    bool
+	notes    []string
 }
 
 // findRemedies searches. What goes wrong inside is an error, and ends neither an agent nor an answer.
@@ -64,7 +65,7 @@ func findRemedies(ctx context.Context, state *collector.State, d *analyzer.Diagn
 	if err != nil {
 		return searched{}, err
 	}
-	s = searched{found.Remedies, found.Ended}
+	s = searched{found.Remedies, found.Ended, found.Notes}
 	if s.ended && len(s.remedies) == 0 {
 		s.remedies = nil
 	}
@@ -75,6 +76,9 @@ func (s searched) addTo(d *analyzer.Diagnosis) {
 	d.Remedies = s.remedies
 	if s.ended {
 		d.Blind = append(slices.Clone(d.Blind), cutShort)
+	}
+	for _, note := range s.notes {
+		d.Blind = append(slices.Clone(d.Blind), "remedies: "+note)
 	}
 }
 

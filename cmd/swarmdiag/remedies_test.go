@@ -33,6 +33,16 @@ func TestASearchThatIsCutShortSaysSo(t *testing.T) {
 	}
 }
 
+func TestThatNoMoveWasFoundIsSaid(t *testing.T) {
+	t.Parallel()
+	d := analyzer.Diagnosis{Blind: []string{"the nodes"}}
+	searched{notes: []string{"no move of running tasks that was tried frees a node"}}.addTo(&d)
+	want := []string{"the nodes", "remedies: no move of running tasks that was tried frees a node"}
+	if !slices.Equal(d.Blind, want) {
+		t.Errorf("not seen %q: want %q", d.Blind, want)
+	}
+}
+
 func TestNoTimeMeansNoSearch(t *testing.T) {
 	t.Parallel()
 	state, diagnoses := recorded(t, "memory-fragmented")
