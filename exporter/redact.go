@@ -36,6 +36,7 @@ func redactDiagnosis(d analyzer.Diagnosis) analyzer.Diagnosis {
 		return g
 	})
 	d.Remedies = redactEach(d.Remedies, redactRemedy)
+	d.RemedyNotes = redactTexts(d.RemedyNotes)
 	d.Blind = redactTexts(d.Blind)
 	return d
 }

@@ -73,12 +73,9 @@ func findRemedies(ctx context.Context, state *collector.State, d *analyzer.Diagn
 }
 
 func (s searched) addTo(d *analyzer.Diagnosis) {
-	d.Remedies = s.remedies
+	d.Remedies, d.RemedyNotes = s.remedies, s.notes
 	if s.ended {
 		d.Blind = append(slices.Clone(d.Blind), cutShort)
-	}
-	for _, note := range s.notes {
-		d.Blind = append(slices.Clone(d.Blind), "remedies: "+note)
 	}
 }
 

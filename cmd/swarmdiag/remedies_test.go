@@ -35,11 +35,12 @@ func TestASearchThatIsCutShortSaysSo(t *testing.T) {
 
 func TestThatNoMoveWasFoundIsSaid(t *testing.T) {
 	t.Parallel()
-	d := analyzer.Diagnosis{Blind: []string{"the nodes"}}
-	searched{notes: []string{"no move of running tasks that was tried frees a node"}}.addTo(&d)
-	want := []string{"the nodes", "remedies: no move of running tasks that was tried frees a node"}
-	if !slices.Equal(d.Blind, want) {
-		t.Errorf("not seen %q: want %q", d.Blind, want)
+	state, diagnoses := recorded(t, "memory-fragmented")
+	if err := addRemedies(t.Context(), state, diagnoses, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := diagnoses[0].RemedyNotes, []string{"no move of running tasks that was tried frees a node"}; !slices.Equal(got, want) {
+		t.Errorf("notes %q: want %q", got, want)
 	}
 }
 
