@@ -141,6 +141,8 @@ type Diagnosis struct {
 	// Remedies are found apart from the analysis: null until they are, empty where there is none. Those that were proven
 	// come first, and of these the ones that disturb less.
 	Remedies []Remedy `json:"remedies"`
+	// RemedyNotes say what remedies were looked for and not found, a sentence each.
+	RemedyNotes []string `json:"remedy_notes,omitempty"`
 
 	// HealsItself tells when it ends without anybody's doing: "when node-2 returns", "when task ID ends", "no"; empty where
 	// that is not known.

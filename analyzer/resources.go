@@ -16,10 +16,11 @@ const (
 	notAdvertised = "not-advertised"
 	tooLarge      = "too-large"
 	exhausted     = "exhausted"
-	fragmented    = "fragmented"
+	// Fragmented is free in sum, and not on one node that passes the rest.
+	Fragmented = "fragmented"
 )
 
-var resourceShapes = []string{tooLarge, exhausted, fragmented}
+var resourceShapes = []string{tooLarge, exhausted, Fragmented}
 
 // explainResource finds out how memory, CPU or a generic resource is short.
 func explainResource(w *Waiting, reason filters.Reason) Finding {
@@ -59,7 +60,7 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 	case shape == exhausted:
 		finding.Summary = fmt.Sprintf("%s, more than is free on all eligible nodes together (%s on %s); %s",
 			asks, figure(what, freeSum(w.Eligible, what)), count(len(w.Eligible), "node"), nearest)
-	case shape == fragmented:
+	case shape == Fragmented:
 		finding.Summary = fmt.Sprintf("%s, and with %s free in all no node that passes the rest has that much; %s",
 			asks, figure(what, freeSum(w.Eligible, what)), nearest)
 	}
@@ -82,7 +83,7 @@ func resourceShape(w *Waiting, what string) string {
 	case asked > freeSum(w.Eligible, what):
 		return exhausted
 	}
-	return fragmented
+	return Fragmented
 }
 
 func largestTotal(rows []filters.Row, what string) *filters.Node {
@@ -192,7 +193,7 @@ func resourceChecks(w *Waiting, what, shape string) []Check {
 		shows = append(shows, strconv.FormatFloat(h.Amount*scale, 'f', 0, 64))
 	}
 	checks = append(checks, Check{Command: command, Shows: strings.Join(shows, "\n")})
-	if shape == exhausted || shape == fragmented {
+	if shape == exhausted || shape == Fragmented {
 		slices.Reverse(checks)
 	}
 	return checks

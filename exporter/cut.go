@@ -45,6 +45,7 @@ func cutFacts(l *line) {
 	if l.Diagnosis != nil {
 		l.Diagnosis.Evidence, l.Diagnosis.Check = []analyzer.Evidence{}, []analyzer.Check{}
 		l.Diagnosis.Also, l.Diagnosis.Blind, l.Diagnosis.LastChange = []analyzer.Also{}, nil, nil
+		l.Diagnosis.RemedyNotes = nil
 		l.Diagnosis.Nearest = nil
 	}
 }

@@ -37,6 +37,7 @@ func redactDiagnosis(d analyzer.Diagnosis) analyzer.Diagnosis {
 		return g
 	})
 	d.Remedies = redactEach(d.Remedies, redactRemedy)
+	d.RemedyNotes = redactTexts(d.RemedyNotes)
 	d.Blind = redactTexts(d.Blind)
 	return d
 }

@@ -31,6 +31,9 @@ func (r *reporter) remedies(d *analyzer.Diagnosis) {
 	if more := len(d.Remedies) - len(shown); more > 0 {
 		r.field("", fmt.Sprintf("and %d more with --format wide", more))
 	}
+	for _, note := range d.RemedyNotes {
+		r.field("remedy", note)
+	}
 }
 
 // effect tells what a remedy does for so many waiting tasks.

@@ -26,7 +26,11 @@ func TestTheReportTellsWhatARemedyDoes(t *testing.T) {
 			analyzer.Diagnosis{Tasks: 1, Remedies: []analyzer.Remedy{{Command: "docker plugin install x", At: "node-1", Risk: analyzer.NoRisk}}},
 			"$ docker plugin install x  (on node-1)", "proven on a copy",
 		},
-		"none":           {analyzer.Diagnosis{Cause: "plugin-missing", Nodes: matrix, Remedies: []analyzer.Remedy{}}, "none is known that would place it", "proven"},
+		"none": {analyzer.Diagnosis{Cause: "plugin-missing", Nodes: matrix, Remedies: []analyzer.Remedy{}}, "none is known that would place it", "proven"},
+		"what was not found": {
+			analyzer.Diagnosis{Tasks: 1, Remedies: []analyzer.Remedy{{Command: "docker x"}}, RemedyNotes: []string{"no move frees a node"}},
+			"  remedy       no move frees a node\n", "proven on a copy",
+		},
 		"not sought yet": {analyzer.Diagnosis{Cause: "plugin-missing", Nodes: matrix}, "plugin-missing", "remedy"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,6 +3,7 @@ package remedy
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -20,7 +21,7 @@ type Draft struct {
 	cluster *filters.Cluster // of base; nil until it is needed
 	put     map[string]any   // by id
 	gone    []any
-	moving  []string    // ids of services
+	moving  []leaving
 	Waiting []*api.Task // what is to be placed
 }
 
@@ -165,7 +166,18 @@ func equalPorts(a, b *api.PortConfig) bool { return *a == *b }
 func (d *Draft) Stop(t *api.Task) { d.gone = append(d.gone, t) }
 
 // Move lets the tasks of a service that its update makes anew find their new places first, while all of them still run.
-func (d *Draft) Move(serviceID string) { d.moving = append(d.moving, serviceID) }
+func (d *Draft) Move(serviceID string) { d.MoveSome(serviceID, math.MaxInt) }
+
+// MoveSome is Move for so many of them; the others stay as they are.
+func (d *Draft) MoveSome(serviceID string, most int) {
+	d.moving = append(d.moving, leaving{serviceID, most})
+}
+
+// leaving is a service of which so many tasks at most are to find new places.
+type leaving struct {
+	service string
+	most    int
+}
 
 // Move is a task that goes from one node to another; the ids of both.
 type Move struct {
@@ -195,8 +207,8 @@ func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 		d.cluster = filters.NewCluster(d.base)
 	}
 	o.cluster = d.cluster.Renew(o.state, d.touched(), nothing)
-	for _, id := range d.moving {
-		if moved, err := d.move(ctx, &o, id); err != nil || !moved {
+	for _, l := range d.moving {
+		if moved, err := d.move(ctx, &o, l); err != nil || !moved {
 			return o, err
 		}
 	}
@@ -227,11 +239,12 @@ func (d *Draft) touched() map[string]bool {
 func nothing(*api.Task) bool { return false }
 
 // move places the tasks that an update makes in the place of others, and ends those; false where one finds no place.
-func (d *Draft) move(ctx context.Context, o *Outcome, serviceID string) (bool, error) {
+func (d *Draft) move(ctx context.Context, o *Outcome, l leaving) (bool, error) {
 	var anew []*api.Task
 	old := map[string]*api.Task{}
-	for _, t := range d.Replaced(serviceID) {
-		made := d.made(d.service(serviceID), t)
+	replaced := d.Replaced(l.service)
+	for _, t := range replaced[:min(len(replaced), l.most)] {
+		made := d.made(d.service(l.service), t)
 		made.ID, made.NodeID = "instead of "+t.ID, ""
 		old[made.ID] = t
 		anew = append(anew, made)

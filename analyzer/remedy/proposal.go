@@ -129,6 +129,9 @@ func (p proposal) remedy() analyzer.Remedy {
 	return r
 }
 
+// key is the same for proposals of the same commands at the same place.
+func (p proposal) key() string { return p.at + " " + line(p.commands) }
+
 func join(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

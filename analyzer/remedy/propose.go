@@ -17,6 +17,8 @@ type Found struct {
 	Remedies []analyzer.Remedy
 	// Ended tells that the time was up before everything had been tried: there may be more.
 	Ended bool
+	// Notes are sentences on what was looked for and not found.
+	Notes []string
 }
 
 // proposer offers changes that take one reason away from the nodes of a group.
@@ -41,6 +43,9 @@ func Find(ctx context.Context, state *collector.State, d *analyzer.Diagnosis) (F
 	s.trial, s.tried = newTrial(state, d), map[string]*analyzer.Remedy{}
 	s.subject = newSubject(state, s.trial.cluster, d)
 	err := s.run(ctx)
+	if err == nil {
+		err = s.noMove(ctx)
+	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.found.Ended, err = true, nil
 	}

@@ -167,13 +167,18 @@ func (t *trial) moves(r *analyzer.Remedy, moves []Move) {
 		r.Restarts++
 		r.Note = join(r.Note, fmt.Sprintf("moves a task of %s (%s) from %s to %s, which Swarm does not do by itself",
 			serviceNames(t.state, []*api.Task{m.Task})[0], m.Task.ID, t.cluster.Node(m.From).Name, t.cluster.Node(m.To).Name))
-		running := 0
+		running, moved := 0, 0
+		for _, other := range moves {
+			if other.Task.ServiceID == m.Task.ServiceID {
+				moved++
+			}
+		}
 		for other := range t.state.TasksOf(m.Task.ServiceID) {
 			if other.Status.State == api.TaskStateRunning && other.DesiredState <= api.TaskStateCompleted {
 				running++
 			}
 		}
-		if running <= len(moves) && !analyzer.IsStartFirst(t.state.Service(m.Task.ServiceID)) {
+		if running <= moved && !analyzer.IsStartFirst(t.state.Service(m.Task.ServiceID)) {
 			raise(r, analyzer.Outage)
 		}
 		t.leaves(r, m.Task, m.From)

@@ -77,7 +77,7 @@ func (s *search) single(ctx context.Context) error {
 
 // prove returns the remedy that a proposal is; nil where the scheduler shows that it is none.
 func (s *search) prove(ctx context.Context, p proposal) (*analyzer.Remedy, error) {
-	key := p.at + " " + line(p.commands)
+	key := p.key()
 	if known, is := s.tried[key]; is {
 		return known, nil
 	}

@@ -27,6 +27,8 @@ type subject struct {
 	loosen bool
 	// groups are the nodes where the user wants the tasks, those with the fewest reasons against them first.
 	groups []*group
+	// moving is what moves came to; nil while they were not asked for.
+	moving *moving
 }
 
 // group is nodes that refuse the tasks for the same reasons, those that lack least first.

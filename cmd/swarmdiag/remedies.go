@@ -52,6 +52,7 @@ func addRemedies(ctx context.Context, state *collector.State, diagnoses []analyz
 type searched struct {
 	remedies []analyzer.Remedy // nil where the time was up before any was found
 	ended    bool
+	notes    []string
 }
 
 // findRemedies searches. What goes wrong inside is an error, and ends neither an agent nor an answer.
@@ -65,7 +66,7 @@ func findRemedies(ctx context.Context, state *collector.State, d *analyzer.Diagn
 	if err != nil {
 		return searched{}, err
 	}
-	s = searched{found.Remedies, found.Ended}
+	s = searched{found.Remedies, found.Ended, found.Notes}
 	if s.ended && len(s.remedies) == 0 {
 		s.remedies = nil
 	}
@@ -73,7 +74,7 @@ func findRemedies(ctx context.Context, state *collector.State, d *analyzer.Diagn
 }
 
 func (s searched) addTo(d *analyzer.Diagnosis) {
-	d.Remedies = s.remedies
+	d.Remedies, d.RemedyNotes = s.remedies, s.notes
 	if s.ended {
 		d.Blind = append(slices.Clone(d.Blind), cutShort)
 	}

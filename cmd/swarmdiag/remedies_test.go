@@ -33,6 +33,17 @@ func TestASearchThatIsCutShortSaysSo(t *testing.T) {
 	}
 }
 
+func TestThatNoMoveWasFoundIsSaid(t *testing.T) {
+	t.Parallel()
+	state, diagnoses := recorded(t, "memory-fragmented")
+	if err := addRemedies(t.Context(), state, diagnoses, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := diagnoses[0].RemedyNotes, []string{"no move of running tasks that was tried frees a node"}; !slices.Equal(got, want) {
+		t.Errorf("notes %q: want %q", got, want)
+	}
+}
+
 func TestNoTimeMeansNoSearch(t *testing.T) {
 	t.Parallel()
 	state, diagnoses := recorded(t, "memory-fragmented")
