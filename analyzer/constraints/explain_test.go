@@ -313,3 +313,20 @@ func TestExplainingManyNodesIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestAValueThatIsRightIsKept(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string][]string{
+		"node.name==node-3":       {"node.hostname==node-3"},
+		"node.hostnam==node-33":   {"node.hostname==node-3", "node.hostname==node-1", "node.hostname==node-2"},
+		"node.labels.teir==large": {"node.labels.tier==large"},
+	} {
+		var got []string
+		for _, s := range Explain(mustParse(t, written), NewTable(three())).Findings[0].Suggestions {
+			got = append(got, s.Text)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: suggested %q, want %q", written, got, want)
+		}
+	}
+}

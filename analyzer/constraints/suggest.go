@@ -50,8 +50,18 @@ func suggest(e Expression, t *Table, others func(int) bool) []Suggestion {
 			found = append(found, s)
 		}
 	}
+	all := slices.Clone(found)
+	found = slices.DeleteFunc(found, func(s Suggestion) bool { return s.strays(e, all) })
 	slices.SortStableFunc(found, func(a, b Suggestion) int { return min(len(b.All), 1) - min(len(a.All), 1) })
 	return found[:min(len(found), offers)]
+}
+
+// strays tells whether a suggestion has another value than was written, although another one keeps that with the same key and
+// would do.
+func (s Suggestion) strays(e Expression, all []Suggestion) bool {
+	return s.Value != e.Value && slices.ContainsFunc(all, func(other Suggestion) bool {
+		return other.Value == e.Value && other.Key.Text == s.Key.Text && len(other.All) > 0
+	})
 }
 
 type corrected struct {

@@ -68,7 +68,8 @@ func (s *subject) replaceConstraint(old, with string) []proposal {
 	return s.inStack(p, "deploy.placement.constraints", flow(after.Task.Placement.Constraints))
 }
 
-// label gives nodes that meet the other constraints what one asks for, those first that have nothing there.
+// label gives nodes that meet the other constraints what one asks for: those first that have it in another spelling, then those
+// that have nothing there.
 func (s *subject) label(g *group, f constraints.Finding) []proposal {
 	text := f.Key.Text
 	if !f.Key.Known() && len(f.Suggestions) == 0 {
@@ -80,9 +81,16 @@ func (s *subject) label(g *group, f constraints.Finding) []proposal {
 	}
 	rows := slices.Clone(g.rows)
 	read := constraints.ParseKey(prefix + key)
-	slices.SortStableFunc(rows, func(a, b filters.Row) int {
-		return cmp.Compare(min(len(read.Value(a.Node.Node)), 1), min(len(read.Value(b.Node.Node)), 1))
-	})
+	unlike := func(row filters.Row) int { // the less the likelier it was meant
+		switch {
+		case slices.ContainsFunc(f.Suggestions, func(meant constraints.Suggestion) bool { return meant.Expression.Matches(row.Node.Node) }):
+			return 0
+		case read.Value(row.Node.Node) == "":
+			return 1
+		}
+		return 2
+	}
+	slices.SortStableFunc(rows, func(a, b filters.Row) int { return cmp.Compare(unlike(a), unlike(b)) })
 	var found []proposal
 	for _, row := range rows[:min(len(rows), enough)] {
 		if prefix == constraint.EngineLabelPrefix {

@@ -34,6 +34,15 @@ func TestPlacementConstraintsAreMetByLabels(t *testing.T) {
 			[]string{"docker node update --label-add 'disk=ssd' node-1 | 1 on node-1 | none"},
 		},
 		{
+			"a node that has the label in another case comes before one without",
+			list(node(1), node(2, labelled("Disk", "ssd")), ssd, waiting(ssd, 1, 1)),
+			[]string{
+				"docker service update --constraint-rm 'node.labels.disk==ssd' --constraint-add 'node.labels.Disk==ssd' web | 1 on node-2 | none",
+				"docker node update --label-add 'disk=ssd' node-2 | 1 on node-2 | none",
+				"docker node update --label-add 'disk=ssd' node-1 | 1 on node-1 | none",
+			},
+		},
+		{
 			"who has to leave a node whose label changes is told",
 			list(node(1, labelled("disk", "hdd")), ssd, waiting(ssd, 1, 1), hdd, on(hdd, 1, 1)),
 			[]string{"docker node update --label-add 'disk=ssd' node-1 | 1 on node-1 | outage 2"},

@@ -10,48 +10,54 @@ import (
 const (
 	// mostParts is how many such changes are put together with each other.
 	mostParts = 4
-	// further is how many sets are tried that take away several reasons of one node.
+	// further is how many sets that take away several reasons of one node are tried for one that places more.
 	further = 8
 )
 
-// part is a change that places a part of what waits, and how many tasks.
+// part is a change, or some together, that places a part of what waits, and how many tasks.
 type part struct {
-	proposal
-	places int
+	members []proposal
+	places  int
 }
 
-// notePart remembers a change that works if others can be done with it: merge would make nonsense of a command that the next
-// takes back.
-func (s *search) notePart(p proposal, places int) {
-	if places > 0 && places < s.subject.tasks() && p.at == "" && len(merge(p.commands)) == len(p.commands) {
-		s.parts = append(s.parts, part{p, places})
+// notePart remembers what works if others can be done with it: merge would make nonsense of a command that the next takes
+// back.
+func (s *search) notePart(members []proposal, places int) {
+	if places == 0 || places == s.subject.tasks() {
+		return
 	}
+	for _, p := range members {
+		if p.change == nil || p.at != "" || len(merge(p.commands)) != len(p.commands) {
+			return
+		}
+	}
+	s.parts = append(s.parts, part{members, places})
 }
 
-// together tries, where single changes place a part only, two and three of them with each other, then sets that open a node
-// with several reasons. A set is kept if it places more than all that was found before.
+// together tries, where single changes place a part only, two and three of them with each other. A set is kept if it places more
+// than all that was found before.
 func (s *search) together(ctx context.Context) error {
-	sets := s.subject.sets()
-	for _, set := range slices.Concat(combinations(s.parts), sets[:min(len(sets), further)]) {
+	s.cut = s.cut || len(s.parts) > mostParts
+	for _, set := range combinations(s.parts) {
 		most := s.best()
 		if most >= s.subject.tasks() {
 			return nil
 		}
-		r, err := s.minimal(ctx, set, most)
-		if err != nil {
+		if _, err := s.keepMinimal(ctx, set, most); err != nil {
 			return err
-		}
-		if r != nil {
-			s.keep(*r)
 		}
 	}
 	return nil
 }
 
+// mostFirst are parts, those first that place most.
+func mostFirst(parts []part) []part {
+	return slices.SortedStableFunc(slices.Values(parts), func(a, b part) int { return cmp.Compare(b.places, a.places) })
+}
+
 // combinations are the sets of two, then of three parts that are not done to the same thing, those first that place most.
 func combinations(parts []part) [][]proposal {
-	parts = slices.Clone(parts)
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(b.places, a.places) })
+	parts = mostFirst(parts)
 	parts = parts[:min(len(parts), mostParts)]
 	var sets [][]proposal
 	sizes := [][][]proposal{{nil}}
@@ -61,8 +67,8 @@ func combinations(parts []part) [][]proposal {
 	for _, p := range parts {
 		for size := largestSet; size > 0; size-- {
 			for _, set := range sizes[size-1] {
-				if !slices.ContainsFunc(set, p.overlaps) {
-					sizes[size] = append(sizes[size], append(slices.Clone(set), p.proposal))
+				if !slices.ContainsFunc(set, p.members[0].overlaps) {
+					sizes[size] = append(sizes[size], append(slices.Clone(set), p.members[0]))
 				}
 			}
 		}

@@ -46,7 +46,7 @@ func TestChangesThatPlaceAPartAreMadeTogether(t *testing.T) {
 func TestPartsOfTheSameThingAreNotPutTogether(t *testing.T) {
 	t.Parallel()
 	change := func(verb, object string, places int) part {
-		return part{proposal{commands: []command{{verb: verb, object: object}}}, places}
+		return part{[]proposal{{commands: []command{{verb: verb, object: object}}}}, places}
 	}
 	parts := []part{change("a", "1", 1), change("b", "1", 3), change("a", "2", 2), change("a", "1", 1), change("c", "9", 0)}
 	var got []string

@@ -24,22 +24,25 @@ type search struct {
 	found   Found
 	tried   map[string]*analyzer.Remedy // by command; nil where it does not help
 	parts   []part
+	// cut tells that a bound on how much is tried left something out.
+	cut bool
 }
 
 func (s *search) run(ctx context.Context) error {
 	for range 2 { // the second time without the constraints that cannot be kept
 		before := len(s.found.Remedies)
-		if err := s.single(ctx); err != nil || s.best() >= s.subject.tasks() {
-			return err
+		for _, kind := range []func(context.Context) error{s.single, s.together, s.sets, s.complete} {
+			if err := kind(ctx); err != nil || s.best() >= s.subject.tasks() {
+				return err
+			}
 		}
-		sets := s.sets
-		if s.best() > 0 {
-			sets = s.together
-		}
-		if err := sets(ctx); err != nil || len(s.found.Remedies) > before {
-			return err
+		if len(s.found.Remedies) > before {
+			break
 		}
 		s.subject.loosen = true
+	}
+	if s.cut {
+		s.found.Notes = append(s.found.Notes, "there are more combinations of changes than were tried")
 	}
 	return nil
 }
@@ -67,7 +70,7 @@ func (s *search) single(ctx context.Context) error {
 			continue
 		}
 		s.keep(*r)
-		s.notePart(p, r.Places)
+		s.notePart([]proposal{p}, r.Places)
 		if p.instead != "" {
 			enough[p.instead] = true
 		}
@@ -95,22 +98,46 @@ func (s *search) prove(ctx context.Context, p proposal) (*analyzer.Remedy, error
 	return s.tried[key], nil
 }
 
-// sets tries two and three changes together.
+// sets tries the changes together that open a node with two or three reasons. Two alternatives are kept where none is known; else,
+// and after these, what places more than all that was found before.
 func (s *search) sets(ctx context.Context) error {
-	kept := 0
-	for _, set := range s.subject.sets() {
-		r, err := s.minimal(ctx, set, 0)
+	alternatives := 0
+	if s.best() > 0 {
+		alternatives = enough
+	}
+	sets, more := s.subject.sets()
+	for i, tried := 0, 0; i < len(sets); i++ {
+		than := 0
+		if alternatives >= enough {
+			than = s.best()
+			if than >= s.subject.tasks() {
+				return nil
+			}
+			if tried++; tried > further {
+				more = true
+				break
+			}
+		}
+		found, err := s.keepMinimal(ctx, sets[i], than)
 		if err != nil {
 			return err
 		}
-		if r != nil && s.keep(*r) {
-			kept++
-		}
-		if kept == enough {
-			return nil
+		if found {
+			alternatives++
 		}
 	}
+	s.cut = s.cut || more
 	return nil
+}
+
+// keepMinimal keeps what a set comes to that places more than so many tasks.
+func (s *search) keepMinimal(ctx context.Context, set []proposal, than int) (kept bool, err error) {
+	r, members, err := s.minimal(ctx, set, than)
+	if err != nil || r == nil || !s.keep(*r) {
+		return false, err
+	}
+	s.notePart(members, r.Places)
+	return true, nil
 }
 
 // keep adds a remedy that was found, once.
@@ -124,22 +151,26 @@ func (s *search) keep(r analyzer.Remedy) (added bool) {
 }
 
 // sets are those changes that together leave a node no reason to refuse, and that a copy can show to work: first with
-// amounts that suit as many of the nodes with the same reasons as can be, then with those that suit this one.
-func (s *subject) sets() [][]proposal {
-	var all [][]proposal
+// amounts that suit as many of the nodes with the same reasons as can be, then with those that suit this one. There may be more
+// where not all groups and nodes were looked at.
+func (s *subject) sets() (all [][]proposal, more bool) {
 	tried := 0
 	for _, g := range s.groups {
-		if len(g.reasons) < 2 || len(g.reasons) > largestSet || tried == promising {
+		if len(g.reasons) < 2 || len(g.reasons) > largestSet {
 			continue
 		}
+		if tried == promising {
+			return all, true
+		}
 		tried++
+		more = more || len(g.rows) > promising
 		for _, row := range g.rows[:min(len(g.rows), promising)] {
 			one := g.only(row)
 			all = append(all, s.product(one, g)...)
 			all = append(all, s.product(one, one)...)
 		}
 	}
-	return all
+	return all, more
 }
 
 // product combines the changes against each reason of a group; amounts are to suit another one.
@@ -165,20 +196,20 @@ func (s *subject) product(g, amounts *group) [][]proposal {
 }
 
 // minimal returns the remedy that a set is with all its members left out that it does not need to place more than so many
-// tasks; nil where it does not.
-func (s *search) minimal(ctx context.Context, set []proposal, than int) (*analyzer.Remedy, error) {
+// tasks, and the members that are left; nil where it does not.
+func (s *search) minimal(ctx context.Context, set []proposal, than int) (*analyzer.Remedy, []proposal, error) {
 	whole, err := s.prove(ctx, combine(set))
 	if err != nil || whole == nil || whole.Places <= than {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(set) == 1 {
-		return whole, nil
+		return whole, set, nil
 	}
 	for i := range set {
-		less, err := s.minimal(ctx, slices.Delete(slices.Clone(set), i, i+1), than)
+		less, members, err := s.minimal(ctx, slices.Delete(slices.Clone(set), i, i+1), than)
 		if err != nil || less != nil {
-			return less, err
+			return less, members, err
 		}
 	}
-	return whole, nil
+	return whole, set, nil
 }

@@ -34,14 +34,15 @@ func TestASetIsAsSmallAsCanBe(t *testing.T) {
 	}
 	s := &search{trial: newTrial(state, diagnosed(t, state, "placement-constraint")), tried: map[string]*analyzer.Remedy{}}
 	s.subject = newSubject(state, s.trial.cluster, diagnosed(t, state, "placement-constraint"))
-	set := s.subject.sets()[0]
+	sets, _ := s.subject.sets()
+	set := sets[0]
 	for i := range set {
 		if r, err := s.prove(t.Context(), combine(slices.Delete(slices.Clone(set), i, i+1))); err != nil || r != nil {
 			t.Errorf("without %s it works as well (%v)", line(set[i].commands), err)
 		}
 	}
 	idle := proposal{commands: []command{{verb: "docker node update", flags: []string{"--label-add colour=blue"}, object: "node-1"}}, change: func(*Draft) {}}
-	r, err := s.minimal(t.Context(), append(slices.Clone(set), idle), 0)
+	r, _, err := s.minimal(t.Context(), append(slices.Clone(set), idle), 0)
 	if err != nil || r == nil || strings.Contains(r.Command, "colour") {
 		t.Errorf("a member that does nothing was left in: %v (%v)", r, err)
 	}

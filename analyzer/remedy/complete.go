@@ -1,0 +1,135 @@
+package remedy
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/swarmdiag/swarmdiag/analyzer"
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
+)
+
+// complete tries what places a part together with what stands in the way of the rest then: another reason of other nodes, or
+// how much a node has room for, which no reason told of before it was open. A set is kept if it places more than all that was
+// found before.
+func (s *search) complete(ctx context.Context) error {
+	parts := mostFirst(s.parts)
+	s.cut = s.cut || len(parts) > mostParts
+	for _, p := range parts[:min(len(parts), mostParts)] {
+		sets, err := s.completing(p.members)
+		if err != nil {
+			return err
+		}
+		s.cut = s.cut || len(sets) > further
+		for _, set := range sets[:min(len(sets), further)] {
+			most := s.best()
+			if most >= s.subject.tasks() {
+				return nil
+			}
+			if _, err := s.keepMinimal(ctx, set, most); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// completing are the sets of some changes and of what may let the rest be placed once these are done.
+func (s *search) completing(members []proposal) (sets [][]proposal, err error) {
+	after, err := s.subject.after(s.trial, combine(members))
+	if err != nil {
+		return nil, err
+	}
+	var all [][]proposal
+	for _, g := range after.groups {
+		if len(g.reasons) == 1 {
+			for _, p := range after.fixes(g, g.reasons[0]) {
+				all = append(all, []proposal{p})
+			}
+		}
+	}
+	if amounts := after.amounts(); len(amounts) > 0 {
+		all = append(all, amounts[:min(len(amounts), largestSet-1)])
+	}
+	for _, more := range all {
+		set := slices.Concat(members, more)
+		unfit := func(p proposal) bool { return p.change == nil || slices.ContainsFunc(members, p.sets) }
+		if len(set) <= largestSet && !slices.ContainsFunc(more, unfit) {
+			sets = append(sets, set)
+		}
+	}
+	return sets, nil
+}
+
+// after is the subject as it is once a change is done and before anything is placed.
+func (s *subject) after(t *trial, p proposal) (*subject, error) {
+	draft := NewDraft(t.state, t.waiting)
+	p.change(draft)
+	state, err := draft.State()
+	if err != nil {
+		return nil, err
+	}
+	w := *s.Waiting[0]
+	w.Tasks = draft.Waiting
+	w.Rows = t.cluster.Renew(state, draft.touched(), nothing).Judge(w.Task())
+	w.Wanted = wanted(w.Rows)
+	d := *s.Diagnosis
+	d.Waiting = []*analyzer.Waiting{&w}
+	after := newSubject(s.state, s.cluster, &d)
+	after.service, after.former, after.stale, after.loosen = s.service, s.former, s.stale, s.loosen
+	return after, nil
+}
+
+// wanted are the rows of the nodes that constraints, platform and plugins leave, each as far as it leaves any.
+func wanted(rows []filters.Row) []filters.Row {
+	for _, filter := range []filters.Name{filters.Constraints, filters.Platform, filters.Plugins} {
+		left := slices.DeleteFunc(slices.Clone(rows), func(row filters.Row) bool { return row.Verdicts[filter] == filters.Fail })
+		if len(left) == 0 {
+			return rows
+		}
+		rows = left
+	}
+	return rows
+}
+
+// amounts are the proposals for all of which there is not enough room on the nodes that nothing but room refuses.
+func (s *subject) amounts() []proposal {
+	open := &group{waiting: s.Waiting[0]}
+	for _, g := range s.groups {
+		isRoom := func(r filters.Reason) bool { return r.Filter == filters.Resources || r.Filter == filters.MaxReplicas }
+		if !slices.ContainsFunc(g.reasons, func(r filters.Reason) bool { return !isRoom(r) }) {
+			open.rows = append(open.rows, g.rows...)
+		}
+	}
+	asked := filters.Asked(open.waiting.Task())
+	for _, what := range slices.Sorted(maps.Keys(asked)) {
+		if whole(what, asked[what]) > 0 {
+			open.reasons = append(open.reasons, filters.Reason{Filter: filters.Resources, What: what})
+		}
+	}
+	if limit := open.waiting.Task().Spec.Placement; limit != nil && limit.MaxReplicas > 0 {
+		open.reasons = append(open.reasons, filters.Reason{Filter: filters.MaxReplicas})
+	}
+	short := slices.DeleteFunc(slices.Clone(open.reasons), func(r filters.Reason) bool {
+		return r.Filter == filters.Resources && s.room(open, r.What, whole(r.What, asked[r.What])) >= s.tasks()
+	})
+	open.reasons = short
+	var all []proposal
+	for _, r := range short {
+		all = append(all, s.fixes(open, r)...)
+	}
+	return all
+}
+
+// sets tells whether a proposal gives a flag another value that a command of the other one gives it, too.
+func (p proposal) sets(other proposal) bool {
+	return slices.ContainsFunc(p.commands, func(a command) bool {
+		return slices.ContainsFunc(other.commands, func(b command) bool {
+			return a.verb == b.verb && a.object == b.object && slices.ContainsFunc(a.flags, func(f string) bool {
+				name, _, _ := strings.Cut(f, " ")
+				return slices.ContainsFunc(b.flags, func(f string) bool { return strings.HasPrefix(f, name+" ") })
+			})
+		})
+	})
+}
