@@ -86,7 +86,7 @@ func (s *subject) after(t *trial, p proposal) (*subject, error) {
 	d := *s.Diagnosis
 	d.Waiting = []*analyzer.Waiting{&w}
 	after := newSubject(s.state, s.cluster, &d)
-	after.service, after.former, after.stale, after.loosen = s.service, s.former, s.stale, s.loosen
+	after.service, after.former, after.stale, after.loosen, after.untried = s.service, s.former, s.stale, s.loosen, s.untried
 	return after, nil
 }
 

@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,6 +199,29 @@ func TestTasksOfAFormerSpecAreMetAsTheyAre(t *testing.T) {
 			[]string{"docker service update --force web | 1 on node-1 | none"},
 		},
 	})
+}
+
+func TestAConstraintIsNotTakenOffWhereNotEveryWayToKeepItWasTried(t *testing.T) {
+	t.Parallel()
+	arm := func(n *api.Node) { n.Description.Platform.Architecture = "aarch64" }
+	web := service("web", 1, constrained("node.platform.arch==aarch64", "node.labels.env==prod"))
+	objects := list(node(1, labelled("env", "prod")), node(99, drained, arm), web, waiting(web, 1, 1))
+	for i := range promising {
+		objects = append(objects, node(i+2, down, arm))
+	}
+	state := stateOf(t, objects...)
+	found, err := Find(t.Context(), state, diagnosed(t, state, "placement-constraint"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range found.Remedies {
+		if strings.Contains(r.Command, "--constraint-rm") {
+			t.Errorf("node-99 could be activated and labelled, and the constraint is taken off: %s", r.Command)
+		}
+	}
+	if !slices.Contains(found.Notes, leftOut) {
+		t.Errorf("nothing says that node-99 was not tried: %q", found.Notes)
+	}
 }
 
 func TestAConstraintIsNotTakenOffWhileItCanBeKept(t *testing.T) {

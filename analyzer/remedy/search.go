@@ -42,7 +42,7 @@ func (s *search) run(ctx context.Context) error {
 		if len(s.found.Remedies) > before {
 			break
 		}
-		s.subject.loosen = true
+		s.subject.loosen, s.subject.untried = true, s.cut
 	}
 	if s.cut {
 		s.found.Notes = append(s.found.Notes, leftOut)
