@@ -314,6 +314,20 @@ func TestExplainingManyNodesIsBounded(t *testing.T) {
 	}
 }
 
+func TestTheNameOfANodeThatIsThereIsKeptWhateverElseIsAskedOfIt(t *testing.T) {
+	t.Parallel()
+	nodes := three()
+	nodes[0].Spec.Annotations.Labels = map[string]string{"env": "prod", "name": "node-2"}
+	x := Explain(mustParse(t, "node.name==node-3", "node.labels.env==prod"), NewTable(nodes))
+	var got []string
+	for _, s := range x.Findings[0].Suggestions {
+		got = append(got, s.Text)
+	}
+	if want := []string{"node.hostname==node-3"}; !slices.Equal(got, want) {
+		t.Errorf("suggested %q, want %q: any other node is not the one that was named", got, want)
+	}
+}
+
 func TestAValueThatIsRightIsKept(t *testing.T) {
 	t.Parallel()
 	for written, want := range map[string][]string{

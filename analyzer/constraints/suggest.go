@@ -56,11 +56,11 @@ func suggest(e Expression, t *Table, others func(int) bool) []Suggestion {
 	return found[:min(len(found), offers)]
 }
 
-// strays tells whether a suggestion has another value than was written, although another one keeps that with the same key and
-// would do.
+// strays tells whether a suggestion has another value than was written, although another one keeps that: with the same key,
+// where that would do, or with one that names a node, which is then the one that is meant, whatever else is asked of it.
 func (s Suggestion) strays(e Expression, all []Suggestion) bool {
 	return s.Value != e.Value && slices.ContainsFunc(all, func(other Suggestion) bool {
-		return other.Value == e.Value && other.Key.Text == s.Key.Text && len(other.All) > 0
+		return other.Value == e.Value && (other.Key.identifies() || other.Key.Text == s.Key.Text && len(other.All) > 0)
 	})
 }
 

@@ -12,12 +12,16 @@ import (
 
 // complete tries what places a part together with what stands in the way of the rest then: another reason of other nodes, or
 // how much a node has room for, which no reason told of before it was open. A set is kept if it places more than all that was
-// found before.
+// found before, and is completed in its turn.
 func (s *search) complete(ctx context.Context) error {
-	parts := mostFirst(s.parts)
-	s.cut = s.cut || len(parts) > mostParts
-	for _, p := range parts[:min(len(parts), mostParts)] {
-		sets, err := s.completing(p.members)
+	for range mostParts {
+		if len(s.parts) == 0 {
+			return nil
+		}
+		s.parts = mostFirst(s.parts)
+		members := s.parts[0].members
+		s.parts = s.parts[1:]
+		sets, err := s.completing(members)
 		if err != nil {
 			return err
 		}
@@ -32,6 +36,7 @@ func (s *search) complete(ctx context.Context) error {
 			}
 		}
 	}
+	s.cut = s.cut || len(s.parts) > 0
 	return nil
 }
 
@@ -50,12 +55,16 @@ func (s *search) completing(members []proposal) (sets [][]proposal, err error) {
 		}
 	}
 	if amounts := after.amounts(); len(amounts) > 0 {
+		s.cut = s.cut || len(amounts) > largestSet-1
 		all = append(all, amounts[:min(len(amounts), largestSet-1)])
 	}
 	for _, more := range all {
-		set := slices.Concat(members, more)
 		unfit := func(p proposal) bool { return p.change == nil || slices.ContainsFunc(members, p.sets) }
-		if len(set) <= largestSet && !slices.ContainsFunc(more, unfit) {
+		switch set := slices.Concat(members, more); {
+		case slices.ContainsFunc(more, unfit):
+		case len(set) > largestSet:
+			s.cut = true
+		default:
 			sets = append(sets, set)
 		}
 	}
@@ -77,7 +86,7 @@ func (s *subject) after(t *trial, p proposal) (*subject, error) {
 	d := *s.Diagnosis
 	d.Waiting = []*analyzer.Waiting{&w}
 	after := newSubject(s.state, s.cluster, &d)
-	after.service, after.former, after.stale, after.loosen = s.service, s.former, s.stale, s.loosen
+	after.service, after.former, after.stale, after.loosen, after.untried = s.service, s.former, s.stale, s.loosen, s.untried
 	return after, nil
 }
 

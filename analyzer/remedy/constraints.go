@@ -178,6 +178,9 @@ func (s *subject) takeOff(x constraints.Explanation, f constraints.Finding) []pr
 		return noted(s.replaceConstraint(f.Text, ""), fmt.Sprintf("%s and %s cannot both be kept (%s): take off the one that is not meant",
 			pair.A.Text, pair.B.Text, pair.Why))
 	}
+	if s.untried && len(f.Matches) > 0 {
+		return nil // that the nodes which meet it cannot be used is not shown
+	}
 	lower := strings.ToLower(f.Key.Text)
 	if strings.HasPrefix(lower, constraint.NodeLabelPrefix) || strings.HasPrefix(lower, constraint.EngineLabelPrefix) || len(f.Suggestions) > 0 {
 		return nil

@@ -1,6 +1,7 @@
 package remedy
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,15 @@ func TestPlacementConstraintsAreMetByLabels(t *testing.T) {
 			},
 		},
 		{
+			"a node whose value is spelt nearly so comes before one without, one with another value last",
+			list(node(1, labelled("disk", "hdd")), node(2), node(3, labelled("disk", "sdd")), ssd, waiting(ssd, 1, 1)),
+			[]string{
+				"docker service update --constraint-rm 'node.labels.disk==ssd' --constraint-add 'node.labels.disk==sdd' web | 1 on node-3 | none",
+				"docker node update --label-add 'disk=ssd' node-3 | 1 on node-3 | none",
+				"docker node update --label-add 'disk=ssd' node-2 | 1 on node-2 | none",
+			},
+		},
+		{
 			"who has to leave a node whose label changes is told",
 			list(node(1, labelled("disk", "hdd")), ssd, waiting(ssd, 1, 1), hdd, on(hdd, 1, 1)),
 			[]string{"docker node update --label-add 'disk=ssd' node-1 | 1 on node-1 | outage 2"},
@@ -54,6 +64,36 @@ func TestPlacementConstraintsAreMetByLabels(t *testing.T) {
 				"at node-1: systemctl reload docker | not verified | none",
 				"at node-2: systemctl reload docker | not verified | none",
 			},
+		},
+	})
+}
+
+func TestANodeThatIsNamedByAWrongKeyStaysTheOneThatIsMeant(t *testing.T) {
+	t.Parallel()
+	var (
+		named = service("web", 1, constrained("node.name==node-2"))
+		prod  = service("web", 1, constrained("node.name==node-2", "node.labels.env==prod"))
+	)
+	check(t, "placement-constraint", []example{
+		{
+			"only the key is corrected",
+			list(node(1), node(2), node(3), named, waiting(named, 1, 1)),
+			[]string{"docker service update --constraint-rm 'node.name==node-2' --constraint-add 'node.hostname==node-2' web | 1 on node-2 | none"},
+		},
+		{
+			"it is activated where it is drained",
+			list(node(1), node(2, drained), node(3), named, waiting(named, 1, 1)),
+			[]string{"docker node update --availability active node-2 && docker service update --constraint-rm 'node.name==node-2' --constraint-add 'node.hostname==node-2' web | 1 on node-2 | none"},
+		},
+		{
+			"it is given the label that it lacks, although others have it",
+			list(node(1, labelled("env", "prod")), node(2), node(3, labelled("env", "prod")), prod, waiting(prod, 1, 1)),
+			[]string{"docker node update --label-add 'env=prod' node-2 && docker service update --constraint-rm 'node.name==node-2' --constraint-add 'node.hostname==node-2' web | 1 on node-2 | none"},
+		},
+		{
+			"a label that names another node is not it",
+			list(node(1), node(2, labelled("name", "node-3")), node(3), named, waiting(named, 1, 1)),
+			[]string{"docker service update --constraint-rm 'node.name==node-2' --constraint-add 'node.hostname==node-2' web | 1 on node-2 | none"},
 		},
 	})
 }
@@ -159,6 +199,29 @@ func TestTasksOfAFormerSpecAreMetAsTheyAre(t *testing.T) {
 			[]string{"docker service update --force web | 1 on node-1 | none"},
 		},
 	})
+}
+
+func TestAConstraintIsNotTakenOffWhereNotEveryWayToKeepItWasTried(t *testing.T) {
+	t.Parallel()
+	arm := func(n *api.Node) { n.Description.Platform.Architecture = "aarch64" }
+	web := service("web", 1, constrained("node.platform.arch==aarch64", "node.labels.env==prod"))
+	objects := list(node(1, labelled("env", "prod")), node(99, drained, arm), web, waiting(web, 1, 1))
+	for i := range promising {
+		objects = append(objects, node(i+2, down, arm))
+	}
+	state := stateOf(t, objects...)
+	found, err := Find(t.Context(), state, diagnosed(t, state, "placement-constraint"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range found.Remedies {
+		if strings.Contains(r.Command, "--constraint-rm") {
+			t.Errorf("node-99 could be activated and labelled, and the constraint is taken off: %s", r.Command)
+		}
+	}
+	if !slices.Contains(found.Notes, leftOut) {
+		t.Errorf("nothing says that node-99 was not tried: %q", found.Notes)
+	}
 }
 
 func TestAConstraintIsNotTakenOffWhileItCanBeKept(t *testing.T) {

@@ -17,6 +17,9 @@ const (
 	enough = 2
 )
 
+// leftOut is told where nothing places all, and a bound on how much is tried left something out.
+const leftOut = "there are more combinations of changes than were tried"
+
 // search tries proposals, and keeps what works.
 type search struct {
 	subject *subject
@@ -39,10 +42,10 @@ func (s *search) run(ctx context.Context) error {
 		if len(s.found.Remedies) > before {
 			break
 		}
-		s.subject.loosen = true
+		s.subject.loosen, s.subject.untried = true, s.cut
 	}
 	if s.cut {
-		s.found.Notes = append(s.found.Notes, "there are more combinations of changes than were tried")
+		s.found.Notes = append(s.found.Notes, leftOut)
 	}
 	return nil
 }
@@ -130,8 +133,15 @@ func (s *search) sets(ctx context.Context) error {
 	return nil
 }
 
-// keepMinimal keeps what a set comes to that places more than so many tasks.
+// keepMinimal keeps what a set comes to that places more than so many tasks: all, where the whole set does.
 func (s *search) keepMinimal(ctx context.Context, set []proposal, than int) (kept bool, err error) {
+	whole, err := s.prove(ctx, combine(set))
+	if err != nil || whole == nil {
+		return false, err
+	}
+	if all := s.subject.tasks(); whole.Places >= all {
+		than = max(than, all-1)
+	}
 	r, members, err := s.minimal(ctx, set, than)
 	if err != nil || r == nil || !s.keep(*r) {
 		return false, err
@@ -152,11 +162,17 @@ func (s *search) keep(r analyzer.Remedy) (added bool) {
 
 // sets are those changes that together leave a node no reason to refuse, and that a copy can show to work: first with
 // amounts that suit as many of the nodes with the same reasons as can be, then with those that suit this one. There may be more
-// where not all groups and nodes were looked at.
+// where not all groups and nodes were looked at, or where it takes more changes than are made together.
 func (s *subject) sets() (all [][]proposal, more bool) {
 	tried := 0
-	for _, g := range s.groups {
-		if len(g.reasons) < 2 || len(g.reasons) > largestSet {
+	for _, g := range s.groups { // those with the fewest reasons come first
+		if len(g.reasons) < 2 {
+			continue
+		}
+		if len(g.reasons) > largestSet {
+			if more = more || s.mends(g); more {
+				break
+			}
 			continue
 		}
 		if tried == promising {
@@ -171,6 +187,13 @@ func (s *subject) sets() (all [][]proposal, more bool) {
 		}
 	}
 	return all, more
+}
+
+// mends tells whether there is a change against each reason of a group that a copy can show to work.
+func (s *subject) mends(g *group) bool {
+	return !slices.ContainsFunc(g.reasons, func(r filters.Reason) bool {
+		return !slices.ContainsFunc(s.fixes(g, r), func(p proposal) bool { return p.change != nil })
+	})
 }
 
 // product combines the changes against each reason of a group; amounts are to suit another one.

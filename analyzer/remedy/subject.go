@@ -23,8 +23,8 @@ type subject struct {
 	// former tells that the tasks are not of the spec that the service has now; stale, that the scheduler looks at them no
 	// more for that. At those that have their node it does (manager/scheduler.Scheduler.taskFitNode).
 	former, stale bool
-	// loosen tells that keeping the placement constraints is shown to be impossible.
-	loosen bool
+	// loosen tells that no way to keep the placement constraints was found; untried, that there are some that were not tried.
+	loosen, untried bool
 	// groups are the nodes where the user wants the tasks, those with the fewest reasons against them first.
 	groups []*group
 	// moving is what moves came to; nil while they were not asked for.
