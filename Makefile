@@ -20,7 +20,7 @@ help: ## show this list
 build: ## the static binary, bin/swarmdiag
 	$(BUILD) -o bin/swarmdiag ./cmd/swarmdiag
 
-run: build ## the demo: every scheduler fault on an embedded swarm; needs no Docker, no root, no network
+run: build ## the demo: every way in which the scheduler refuses a task, on an embedded swarm, until Ctrl-C; needs no Docker, no root
 	bin/swarmdiag demo
 
 plugin: build ## install the Docker CLI plugin for this user: docker swarmdiag why

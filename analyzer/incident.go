@@ -28,7 +28,8 @@ type Incident struct {
 	Diagnoses []string `json:"diagnoses"`
 	Services  []string `json:"services"`
 	Tasks     int      `json:"tasks"`
-	// Remedy is a command that is proven for every one of the diagnoses; empty where none is known.
+	// Remedy is a command that is among the remedies of every one of the diagnoses; empty where there is none. Where it is not
+	// proven for each of them, a comment of the shell behind it says so, where it runs, and what to know before.
 	Remedy string `json:"remedy,omitempty"`
 }
 
@@ -177,33 +178,4 @@ func (w *Waiting) misses(n *filters.Node, index int) bool {
 
 func isReady(n *api.Node) bool {
 	return n.Status.State == api.NodeStatus_READY && n.Spec.Availability == api.NodeAvailabilityActive
-}
-
-// ShareRemedies gives each incident the first command that is proven to help every one of its diagnoses. It is called
-// once the remedies are known.
-func (r *Result) ShareRemedies() {
-	byID := map[string]*Diagnosis{}
-	for i := range r.Diagnoses {
-		byID[r.Diagnoses[i].ID] = &r.Diagnoses[i]
-	}
-	for i := range r.Incidents {
-		r.Incidents[i].Remedy = sharedRemedy(byID, r.Incidents[i].Diagnoses)
-	}
-}
-
-func sharedRemedy(byID map[string]*Diagnosis, ids []string) string {
-	helps := func(id, command string) bool {
-		d := byID[id]
-		return d != nil && slices.ContainsFunc(d.Remedies, func(r Remedy) bool { return r.Verified && r.Command == command })
-	}
-	first := byID[ids[0]]
-	if first == nil {
-		return ""
-	}
-	for _, r := range first.Remedies {
-		if r.Verified && !slices.ContainsFunc(ids, func(id string) bool { return !helps(id, r.Command) }) {
-			return r.Command
-		}
-	}
-	return ""
 }

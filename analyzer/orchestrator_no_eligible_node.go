@@ -15,7 +15,8 @@ var _ = register(&Rule{
 	Component: Orchestrator,
 	Title:     "a global service has no task, because no node may run it",
 	Doc: `Swarm makes a task of a global service for every node that is active, not down, and meets the placement constraints. Where no node does,
-there is no task, and no message anywhere: docker service ls says 0/0.
+there is no task, and no message anywhere. docker service ls says 0/0, as it counts only nodes that may run it; here a task is
+wanted on every node that is active, so that of three it says 0 of 3 running.
 
 Correct the constraints, give a node the label that they ask for, or bring a node back (docker node update --availability active).`,
 	Check: checkEligible,

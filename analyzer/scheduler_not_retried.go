@@ -3,9 +3,8 @@ package analyzer
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
-
-	"github.com/docker/docker/api/types/versions"
 )
 
 var notRetried = register(&Rule{
@@ -18,6 +17,12 @@ var notRetried = register(&Rule{
 before. A task that waits with a former version of its service's spec (shape stale-spec) is one that the scheduler looks at no
 more, whatever becomes free: only finishing or repeating the update helps. Otherwise a change came that the scheduler does not look
 for: so with a limit of replicas per node and an update that starts first, where an old task is to stop and takes its time.
+
+Known bugs, of which those that the leader's Docker has are named: before 17.06 nobody looks again when a task ends
+(moby/moby#32999); from 20.10.4 on a task that waits is given up once its service was updated, be it by a label only
+(moby/moby#53722); from 17.04 to 28.2, but for 25.0.12 and later releases of 25.0, the scheduler can loop for ever over placement
+preferences (moby/swarmkit#3200); and since 23.0 it keeps a cluster volume as it first saw it, paused if it was that. Against the
+last two only another leader helps: see scheduler-stopped.
 
 Any change of a node makes the scheduler look at all that waits (docker node update --label-add swarmdiag.nudge=1 NODE, then --label-rm
 swarmdiag.nudge); it restarts nothing. docker service update --force makes every task of the service anew, the healthy ones too.`,
@@ -53,9 +58,9 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 		if u.w.Task().Status.Err != "" {
 			finding.Summary += "; what Docker says is from before"
 		}
-		if bug := p.forgets(); bug != "" {
-			finding.Evidence[0].Hint += "; " + bug
-		}
+	}
+	if rule == notRetried {
+		finding.Evidence[0].Hint = strings.Join(append([]string{finding.Evidence[0].Hint}, p.knownBugs(u)...), "; ")
 	}
 	p.Report(rule, rule.Component, u.f, u.stuck, finding, func(d *Diagnosis) {
 		d.DockerSays = u.w.Task().Status.Err
@@ -63,22 +68,4 @@ func (p *Pass) reportUnplaced(rule *Rule, u *unplaced, all []*unplaced) {
 		d.Nodes = u.w.nodeGroups(u.w.Rows)
 		d.Nearest = nearest(u.w)
 	})
-}
-
-// forgets names the bug by which schedulers before Docker 17.06 forget a task.
-func (p *Pass) forgets() string {
-	if v := p.leaderVersion(); v != "" && versions.LessThan(v, "17.06") {
-		return "managers before Docker 17.06 do not look again when a task ends (moby/moby#32999)"
-	}
-	return ""
-}
-
-// leaderVersion is the version of the leader's engine, empty where that is not known.
-func (p *Pass) leaderVersion() string {
-	for _, n := range p.Cluster.Nodes() {
-		if n.ManagerStatus != nil && n.ManagerStatus.Leader && n.Description != nil && n.Description.Engine != nil {
-			return n.Description.Engine.EngineVersion
-		}
-	}
-	return ""
 }

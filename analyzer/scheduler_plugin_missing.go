@@ -16,7 +16,7 @@ var _ = register(&Rule{
 	Title:     "no node that is wanted has the volume, network or log plugin",
 	Doc: `The task asks for a plugin that no node reports among those that its constraints and platform leave. A node reports a legacy
 (socket or spec file) volume plugin only after something on it has used the plugin once, and a change reaches the managers
-within about twenty seconds.
+within half a minute, since a node looks at itself every twenty seconds.
 
 Install or enable the plugin on the nodes named. If it is a legacy volume plugin that is installed already, run docker volume ls
 there once. Otherwise correct the driver's name.`,

@@ -2,8 +2,6 @@ package analyzer
 
 import (
 	"fmt"
-
-	"github.com/docker/docker/api/types/versions"
 )
 
 var schedulerStopped = register(&Rule{
@@ -12,8 +10,8 @@ var schedulerStopped = register(&Rule{
 	Title:     "the scheduler places nothing although work fits",
 	Infers:    []string{"task.spec_version"},
 	Doc: `Tasks of several services wait that a node would take, and no task that was made since has been placed anywhere: the leader's
-scheduler stands still. Known for Docker 25.0 to 28.2 with placement preferences: it loops for ever when the branches of a spread are
-uneven and some are full (moby/swarmkit#3200).
+scheduler stands still. Known for Docker 17.04 to 28.2, but for 25.0.12 and later releases of 25.0, with placement preferences: it
+loops for ever when the branches of a spread are uneven and some are full (moby/swarmkit#3200).
 
 Look at the leader: dockerd at 100 % of a core speaks for the loop. Another leader starts a new scheduler: docker node demote LEADER on
 another manager, and promote it again; or restart its dockerd, which ends the tasks on it meanwhile.`,
@@ -29,7 +27,7 @@ func (p *Pass) stoppedSummary(u *unplaced, all []*unplaced, waited string) strin
 	}
 	summary := fmt.Sprintf("%s has room for it by every filter for %s, and the scheduler on the leader%s places nothing: %s of %s wait that would fit",
 		u.w.Nearest.Node.Name, waited, p.leaderName(), count(tasks, "task"), count(len(services), "service"))
-	if bug := p.loops(); bug != "" {
+	if bug := p.loopBug(); bug != "" {
 		summary += "; " + bug
 	}
 	return summary
@@ -39,20 +37,6 @@ func (p *Pass) leaderName() string {
 	for _, n := range p.Cluster.Nodes() {
 		if n.ManagerStatus != nil && n.ManagerStatus.Leader {
 			return " (" + n.Name + ")"
-		}
-	}
-	return ""
-}
-
-// loops names the endless loop of schedulers from Docker 25.0 to 28.2, which needs a service with placement preferences.
-func (p *Pass) loops() string {
-	v := p.leaderVersion()
-	if v == "" || versions.LessThan(v, "25.0") || !versions.LessThan(v, "28.3") {
-		return ""
-	}
-	for _, f := range p.Services {
-		if placement := f.Service.Spec.Task.Placement; placement != nil && len(placement.Preferences) > 0 {
-			return fmt.Sprintf("Docker %s can loop for ever over placement preferences (moby/swarmkit#3200), and %s has some", v, f.Service.Spec.Annotations.Name)
 		}
 	}
 	return ""

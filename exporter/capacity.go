@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"reflect"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -48,7 +50,7 @@ func rankingText(w *bufio.Writer, ranking capacity.Ranking) {
 	}
 }
 
-// CapacityText writes how much is stuck and what would place it, and what still fits, as tables.
+// CapacityText writes how much is stuck, what would place it and what of it no new node would, and what still fits.
 func CapacityText(out io.Writer, report capacity.Report) error {
 	w := bufio.NewWriter(out)
 	if report.Services == 0 {
@@ -59,6 +61,10 @@ func CapacityText(out io.Writer, report capacity.Report) error {
 	fmt.Fprintln(w)
 	if err := neededTable(w, report.Needed); err != nil {
 		return err
+	}
+	refusals(w, report.Needed)
+	if n := report.Needed; len(n) > 0 && report.Tasks > n[0].Waiting {
+		fmt.Fprintf(w, "Of the %s that are stuck, %d fit as things are.\n", plural(report.Tasks, "task"), report.Tasks-n[0].Waiting)
 	}
 	fmt.Fprintln(w)
 	if err := headroomTable(w, report.Headroom); err != nil {
@@ -72,21 +78,44 @@ func CapacityText(out io.Writer, report capacity.Report) error {
 
 func neededTable(out io.Writer, needs []capacity.Need) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "MORE NODES LIKE\tNEEDED\tPLACE\tDO NOT PLACE")
+	fmt.Fprintln(table, "MORE NODES LIKE\tNEEDED\tPLACE")
 	for _, n := range needs {
-		needed, not := fmt.Sprint(n.Nodes), strings.Join(n.Cannot[:min(len(n.Cannot), mostNames)], ", ")
+		needed := fmt.Sprint(n.Nodes)
 		switch {
 		case n.Waiting > 0 && n.Places == 0:
 			needed = "no number does"
 		case n.Unproven != "":
 			needed += " (" + n.Unproven + ")"
 		}
-		if more := len(n.Cannot) - mostNames; more > 0 {
-			not += fmt.Sprintf(" and %d more", more)
-		}
-		fmt.Fprintf(table, "%s\t%s\t%d of %s\t%s\n", n.Like, needed, n.Places, plural(n.Waiting, "task"), not)
+		fmt.Fprintf(table, "%s\t%s\t%d of %s\n", n.Like, needed, n.Places, plural(n.Waiting, "task"))
 	}
 	return table.Flush()
+}
+
+// refusals writes what no number of nodes places and why, once for kinds of nodes of which the same is true.
+func refusals(w *bufio.Writer, needs []capacity.Need) {
+	same := func(n capacity.Need) func(capacity.Need) bool {
+		return func(other capacity.Need) bool { return reflect.DeepEqual(n.Refused, other.Refused) }
+	}
+	for i, n := range needs {
+		if len(n.Refused) == 0 || slices.ContainsFunc(needs[:i], same(n)) {
+			continue
+		}
+		like := []string{n.Like}
+		for _, other := range needs[i+1:] {
+			if same(n)(other) {
+				like = append(like, other.Like)
+			}
+		}
+		fmt.Fprintf(w, "No number of nodes like %s places %s:\n", strings.Join(like, " or "), plural(n.Waiting-n.Places, "task"))
+		for _, r := range n.Refused {
+			names := strings.Join(r.Services[:min(len(r.Services), mostNames)], ", ")
+			if more := len(r.Services) - mostNames; more > 0 {
+				names += fmt.Sprintf(" and %d more", more)
+			}
+			fmt.Fprintf(w, "  %s because of %s: %s\n", plural(r.Tasks, "task"), r.Why, names)
+		}
+	}
 }
 
 func headroomTable(out io.Writer, headroom []capacity.Headroom) error {

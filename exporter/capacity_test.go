@@ -12,8 +12,10 @@ import (
 
 // crowded is a report with everything in it that a table can show.
 func crowded() capacity.Report {
+	letters := []string{"a", "b", "c", "d", "e", "f"}
+	none := []capacity.Refusal{{Why: "constraints that such a node does not match", Services: letters, Tasks: 12}}
 	return capacity.Report{
-		Ranking: capacity.Ranking{Services: 5, Tasks: 12, Ended: true, Changes: []capacity.Change{
+		Ranking: capacity.Ranking{Services: 5, Tasks: 13, Ended: true, Changes: []capacity.Change{
 			{What: "activate node-3", Command: "docker node update --availability active node-3", Services: 5, Tasks: 12},
 			{What: "bring back node-4", Command: "systemctl start docker", At: "node-4", Services: 2, Tasks: 4},
 			{What: "label zone=east on node-1", Command: "docker node update --label-add 'zone=east' node-1", Services: 2, Tasks: 3, Note: "only if it is true of node-1"},
@@ -21,8 +23,10 @@ func crowded() capacity.Report {
 		}},
 		Needed: []capacity.Need{
 			{Like: "node-1", Nodes: 3, Places: 12, Waiting: 12},
-			{Like: "node-2", Waiting: 12, Cannot: []string{"a", "b", "c", "d", "e", "f"}},
-			{Like: "gone", Nodes: 1000, Places: 11, Waiting: 12, Cannot: []string{"api"}, Unproven: "not even 1000 nodes place all of them"},
+			{Like: "node-2", Waiting: 12, Cannot: letters, Refused: none},
+			{Like: "gone", Nodes: 1000, Places: 11, Waiting: 12, Cannot: []string{"api"}, Unproven: "not even 1000 nodes place all of them",
+				Refused: []capacity.Refusal{{Why: "a plugin that such a node lacks", Services: []string{"api"}, Tasks: 1}}},
+			{Like: "node-5", Waiting: 12, Cannot: letters, Refused: none},
 		},
 		Headroom: []capacity.Headroom{
 			{Service: "web", Replicas: 4, Proven: true},

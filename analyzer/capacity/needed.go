@@ -7,6 +7,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -25,10 +26,11 @@ type Need struct {
 	// Nodes is the number that places all that any number of them could; zero where that is nothing.
 	Nodes int `json:"nodes"`
 	// Places of the Waiting tasks are placed by that many. Where it is fewer, Cannot names the services that no number of
-	// such nodes would place.
-	Places  int      `json:"places"`
-	Waiting int      `json:"waiting"`
-	Cannot  []string `json:"cannot,omitempty"`
+	// such nodes would place, and Refused tells why.
+	Places  int       `json:"places"`
+	Waiting int       `json:"waiting"`
+	Cannot  []string  `json:"cannot,omitempty"`
+	Refused []Refusal `json:"refused,omitempty"`
 	// Unproven is set where the whole cluster with that many nodes was not seen to place them: there are too many, or the
 	// time was up.
 	Unproven string `json:"unproven,omitempty"`
@@ -54,12 +56,16 @@ func (s *stuck) need(ctx context.Context, k *kind, before placed) (Need, error) 
 	if need.Waiting == 0 {
 		return need, nil
 	}
-	possible, cannot, err := s.possible(ctx, k, before)
+	possible, refused, err := s.possible(ctx, k, before)
 	if err != nil {
 		return need, err
 	}
-	need.Cannot = cannot
-	need.Places = len(possible)
+	need.Places, need.Refused = len(possible), refused.sorted()
+	for _, r := range need.Refused {
+		need.Cannot = append(need.Cannot, r.Services...)
+	}
+	slices.Sort(need.Cannot)
+	need.Cannot = slices.Compact(need.Cannot)
 	if len(possible) == 0 {
 		return need, nil
 	}
@@ -79,10 +85,14 @@ func (s *stuck) need(ctx context.Context, k *kind, before placed) (Need, error) 
 	return need, s.confirm(ctx, k, before, &need, most)
 }
 
-// possible are the waiting tasks that a new node of the kind would take were it the only one asked; cannot names the
-// services of the others.
-func (s *stuck) possible(ctx context.Context, k *kind, before placed) (tasks []*api.Task, cannot []string, err error) {
-	left := placed{}
+// possible are the waiting tasks that a new node of the kind would take were it the only one asked; refused are the others.
+func (s *stuck) possible(ctx context.Context, k *kind, before placed) (tasks []*api.Task, refused refusals, err error) {
+	empty, err := s.only(k.more(1))
+	if err != nil {
+		return nil, nil, err
+	}
+	cluster, left := filters.NewCluster(empty), placed{}
+	refused = refusals{}
 	for id, n := range before {
 		left[id] = n
 	}
@@ -100,13 +110,12 @@ func (s *stuck) possible(ctx context.Context, k *kind, before placed) (tasks []*
 			return nil, nil, err
 		}
 		if n == 0 {
-			cannot = append(cannot, s.name(waits[0]))
+			refused.add(whyNot(cluster, waits[0]), s.name(waits[0]), len(waits))
 			continue
 		}
 		tasks = append(tasks, waits...)
 	}
-	slices.Sort(cannot)
-	return tasks, slices.Compact(cannot), nil
+	return tasks, refused, nil
 }
 
 func (s *stuck) name(t *api.Task) string {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/moby/swarmkit/v2/api"
+
+	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
 
 func TestTheNodesThatWouldPlaceAllThatWaits(t *testing.T) {
@@ -54,12 +57,55 @@ func TestTheNodesThatWouldPlaceAllThatWaits(t *testing.T) {
 				if len(n.Cannot) > 0 {
 					text += ", not " + strings.Join(n.Cannot, " ")
 				}
+				refused := n.Waiting - n.Places
+				for _, r := range n.Refused {
+					refused -= r.Tasks
+				}
+				if refused != 0 {
+					t.Errorf("nodes like %s: of %d tasks that wait they place %d, and of %d more or fewer it is said why not", n.Like, n.Waiting, n.Places, refused)
+				}
 				got = append(got, text+n.Unproven)
 			}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestWhyNoNumberOfNodesWouldPlaceSomeIsTold(t *testing.T) {
+	t.Parallel()
+	var (
+		big    = service("big", 2, reserves(3*gib))
+		huge   = service("huge", 3, reserves(20*gib))
+		named  = service("named", 1, constrained("node.hostname==node-9"))
+		vol    = service("vol", 1, withVolume("rexray"))
+		port   = service("port", 1, collectortest.Publishes(80))
+		proxy  = service("proxy", 0, global, collectortest.Publishes(80))
+		logs   = service("logs", 0, global, reserves(7*gib))
+		filler = service("filler", 1, reserves(8*gib))
+	)
+	own := collectortest.Task(logs, 0, api.TaskStatePending)
+	own.NodeID, own.ID = "id1", "logs-on-1"
+	state := stateOf(t, node(1), on(filler, 1), proxy, on(proxy, 1), logs, own, filler, big, waiting(big, 2), huge, waiting(huge, 3),
+		named, waiting(named, 1), vol, waiting(vol, 1), port, waiting(port, 1))
+	report, err := Measure(t.Context(), state, diagnoses(state))
+	if err != nil || len(report.Needed) != 1 {
+		t.Fatalf("%v, %+v", err, report.Needed)
+	}
+	var got []string
+	for _, r := range report.Needed[0].Refused {
+		got = append(got, fmt.Sprintf("%d of %s %s", r.Tasks, strings.Join(r.Services, " "), r.Why))
+	}
+	want := []string{
+		"3 of big port a port or resource that global services take of such a node first",
+		"3 of huge a reservation of more memory than such a node has",
+		"1 of vol a plugin that such a node lacks",
+		"1 of named constraints that such a node does not match",
+		"1 of logs the one node that a global service's task is for",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

@@ -32,7 +32,9 @@ func useVolume(s *subject, g *group, _ filters.Reason) []proposal {
 		found = append(found, proposal{
 			commands: []command{{"docker volume update", []string{"--availability active"}, r.Volume.Spec.Annotations.Name}},
 			change:   func(d *Draft) { d.Volume(id).Spec.Availability = api.VolumeAvailabilityActive },
-			note:     "somebody has taken this volume out of use: see that it may be used again",
+			// A running scheduler never sees a volume change (manager/scheduler.volumeSet.addOrUpdateVolume changes a copy).
+			note: "somebody has taken this volume out of use: see that it may be used again; " +
+				"the leader's scheduler may know it only as it was: if the task waits on, another manager has to lead",
 		})
 	}
 	return found

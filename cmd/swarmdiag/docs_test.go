@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/collector/dump"
+	"github.com/swarmdiag/swarmdiag/deploy/embedded"
 )
 
 func TestTheCatalogueIsCurrent(t *testing.T) {
@@ -39,7 +41,7 @@ func TestTheReadmeSaysHowToMakeADump(t *testing.T) {
 	}
 }
 
-// The README shows what swarmdiag says of a swarm that was recorded.
+// The README shows all that swarmdiag says of a swarm that was recorded, to the last line.
 func TestTheReadmeShowsWhatIsSaid(t *testing.T) {
 	example := regexp.MustCompile("(?s)\\$ swarmdiag (why --from (?:cmd/swarmdiag/)?\\S+)\n(.*?)\n```").FindStringSubmatch(document(t, "README.md"))
 	if example == nil {
@@ -47,9 +49,25 @@ func TestTheReadmeShowsWhatIsSaid(t *testing.T) {
 	}
 	args := strings.Fields(strings.ReplaceAll(example[1], "cmd/swarmdiag/", ""))
 	_, said, stderr := swarmdiag(t, args...)
-	said, _, _ = strings.Cut(said, "\n\n")
+	said = strings.TrimRight(said, "\n")
 	if diff := cmp.Diff(said, example[2]); diff != "" {
 		t.Errorf("swarmdiag %s (-) and README.md (+) differ:\n%s%s", example[1], diff, stderr)
+	}
+}
+
+func TestTheReadmeCountsTheFaultsOfTheDemo(t *testing.T) {
+	planted := embedded.Faults()
+	readme := document(t, "README.md")
+	if said := fmt.Sprintf("All %d planted faults are named", len(planted)); !strings.Contains(readme, said) {
+		t.Errorf("README.md lacks %q", said)
+	}
+	_, missing, _ := strings.Cut(readme, "Not in it are")
+	missing, _, _ = strings.Cut(missing, ".")
+	for _, rule := range analyzer.Rules() {
+		isPlanted := slices.ContainsFunc(planted, func(p embedded.Planted) bool { return p.Cause == rule.Cause })
+		if saidMissing := strings.Contains(missing, "`"+rule.Cause+"`"); saidMissing == isPlanted {
+			t.Errorf("%s is in the demo: %t; README.md says that it is not: %t", rule.Cause, isPlanted, saidMissing)
+		}
 	}
 }
 

@@ -123,8 +123,8 @@ func unknownCommand(cmd *cobra.Command, args []string) error {
 	return fmt.Errorf("there is no command %q: see swarmdiag --help", args[0])
 }
 
-// setFromEnvironment gives every flag that is not on the command line the value of its twin in the environment:
-// --node-id has SWARMDIAG_NODE_ID.
+// setFromEnvironment gives every flag that is not on the command line the value of the environment's variable of that name:
+// --node-id that of SWARMDIAG_NODE_ID.
 func setFromEnvironment(cmd *cobra.Command) error {
 	var failed error
 	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
