@@ -65,7 +65,7 @@ func drawFragmented(t *rapid.T) *cluster {
 	for i := range rapid.IntRange(1, 6).Draw(t, "services") {
 		holds := rapid.IntRange(1, 6).Draw(t, "holds")
 		s := service(fmt.Sprintf("s%d", i), 4, reserves(int64(holds)*gib, 0))
-		if rapid.IntRange(0, 4).Draw(t, "publishes") == 0 {
+		if rapid.Bool().Draw(t, "publishes") {
 			publishes(80)(&s.Spec)
 			s.Endpoint = &api.Endpoint{Ports: s.Spec.Endpoint.Ports}
 		}
@@ -82,7 +82,7 @@ func drawFragmented(t *rapid.T) *cluster {
 		}
 	}
 	web := service("web", 2, reserves(int64(rapid.IntRange(5, 16).Draw(t, "asks"))*gib, 0))
-	if rapid.IntRange(0, 2).Draw(t, "wants the port") == 0 {
+	if rapid.Bool().Draw(t, "wants the port") {
 		publishes(80)(&web.Spec)
 		web.Endpoint = &api.Endpoint{Ports: web.Spec.Endpoint.Ports}
 	}
