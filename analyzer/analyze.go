@@ -93,7 +93,7 @@ func (p *Pass) blind() {
 	}
 }
 
-// blindToTime says what is taken for now, where something was judged by an age that may be more.
+// blindToTime says which time counts as the present, where something was judged by an age that may be more.
 func (p *Pass) blindToTime() {
 	if p.usedAges && p.patience.LeastAges {
 		p.result.Blind = append(p.result.Blind, "time: no SystemTime of `docker info` says when this was written: the newest time in it, "+

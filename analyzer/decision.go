@@ -38,16 +38,13 @@ func (w *Waiting) Task() *api.Task { return w.Tasks[0] }
 
 // decide fills in what follows from the matrix.
 func (w *Waiting) decide() {
-	w.Wanted = w.Rows
-	for _, filter := range []filters.Name{filters.Constraints, filters.Platform, filters.Plugins} {
-		left := without(w.Wanted, filter)
-		if len(left) == 0 && len(w.Rows) > 0 {
-			w.Reasons = []filters.Reason{{Filter: filter}}
-			return
-		}
-		w.Wanted = left
+	wanted, none, isNone := filters.Wanted(w.Rows)
+	w.Wanted = wanted
+	if isNone {
+		w.Reasons = []filters.Reason{{Filter: none}}
+		return
 	}
-	w.Eligible = without(w.Wanted, filters.Ready)
+	w.Eligible = filters.Without(w.Wanted, filters.Ready)
 	if len(w.Eligible) == 0 {
 		if len(w.Rows) > 0 {
 			w.Reasons = []filters.Reason{{Filter: filters.Ready}}
@@ -72,21 +69,6 @@ func (w *Waiting) decide() {
 
 // csiRefusal begins the words of swarmkit's filter of cluster volumes (manager/scheduler.VolumesFilter.Explain).
 const csiRefusal = "cannot fulfill requested CSI volume mounts"
-
-func without(rows []filters.Row, filter filters.Name) []filters.Row {
-	first := slices.IndexFunc(rows, func(row filters.Row) bool { return row.Verdicts[filter] == filters.Fail })
-	if first < 0 {
-		return rows
-	}
-	left := make([]filters.Row, first, len(rows))
-	copy(left, rows)
-	for _, row := range rows[first:] {
-		if row.Verdicts[filter] != filters.Fail {
-			left = append(left, row)
-		}
-	}
-	return left
-}
 
 // compare orders eligible nodes by how close they come: the fewest failing filters, the least relative shortage,
 // the most of the short resource in all, the name.

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/moby/swarmkit/v2/api"
-
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -54,7 +52,7 @@ func (p *Pass) renew(state *collector.State, now time.Time, changes collector.Ch
 		result: emptyResult(), ends: p.ends, rows: p.rows,
 	}
 	if len(nodes) > 0 || changes.Volumes {
-		renewed.Cluster = p.Cluster.Renew(state, nodes, func(*api.Task) bool { return false })
+		renewed.Cluster = p.Cluster.Renew(state, nodes, filters.NoneGone)
 	}
 	renewed.differ = differences(p.Cluster, renewed.Cluster, nodes, orphaned)
 	for id := range nodes {

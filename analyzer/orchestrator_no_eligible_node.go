@@ -66,7 +66,7 @@ func (p *Pass) reportNoEligibleNode(rule *Rule, f *Followed) {
 func (p *Pass) wouldWait(s *api.Service) *Waiting {
 	t := &api.Task{ServiceID: s.ID, Spec: s.Spec.Task, SpecVersion: s.SpecVersion, Endpoint: s.Endpoint}
 	w := &Waiting{Pass: p, Service: s, Tasks: []*api.Task{t}, Rows: p.Cluster.Judge(t)}
-	w.Wanted = without(w.Rows, filters.Constraints)
+	w.Wanted = filters.Without(w.Rows, filters.Constraints)
 	return w
 }
 

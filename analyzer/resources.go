@@ -38,7 +38,7 @@ func explainResource(w *Waiting, reason filters.Reason) Finding {
 	switch {
 	case asked == 0:
 		finding.Summary = fmt.Sprintf("no eligible node that passes the rest takes a task with any reservation, since more %s is reserved there than it has: on %s, by %s",
-			nameOf(what), node.Name, figure(what, *evidence.Short))
+			ResourceName(what), node.Name, figure(what, *evidence.Short))
 	case w.Task().NodeID != "" && shape != notAdvertised:
 		finding.Summary = fmt.Sprintf("%s; %s, where it has to run, has %s free of %s, short by %s",
 			asks, node.Name, figure(what, free), figure(what, *evidence.Total), figure(what, *evidence.Short))

@@ -53,7 +53,7 @@ func explainHostPort(w *Waiting, _ filters.Reason) Finding {
 		finding.Evidence = append(finding.Evidence, evidence)
 	}
 	where := "on every eligible node"
-	if holding := len(w.Eligible) - len(without(w.Eligible, filters.HostPort)); holding < len(w.Eligible) {
+	if holding := len(w.Eligible) - len(filters.Without(w.Eligible, filters.HostPort)); holding < len(w.Eligible) {
 		where = fmt.Sprintf("on %d of %s, and other filters refuse the rest", holding, count(len(w.Eligible), "eligible node"))
 	}
 	finding.Summary = fmt.Sprintf("publishes a port in host mode that is taken %s: %s", where, strings.Join(held, "; "))

@@ -46,7 +46,7 @@ func explainMaxReplicas(w *Waiting, _ filters.Reason) Finding {
 
 // whyRoomIsNotEnough tells why a limit that leaves room for all replicas keeps one out still.
 func whyRoomIsNotEnough(w *Waiting) string {
-	if free := without(w.Eligible, filters.MaxReplicas); len(free) > 0 {
+	if free := filters.Without(w.Eligible, filters.MaxReplicas); len(free) > 0 {
 		return fmt.Sprintf("on %s, which has room by that limit, other filters refuse it", list(namesOf(free, func(*filters.Node) bool { return true })))
 	}
 	if IsStartFirst(w.Service) {

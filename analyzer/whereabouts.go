@@ -95,7 +95,7 @@ func ModelTask(state *collector.State, s *api.Service) *api.Task {
 func (w *Whereabouts) filter(rows []filters.Row, model *api.Task) []filters.Row {
 	for _, filter := range []filters.Name{filters.Constraints, filters.Platform, filters.Plugins, filters.Ready} {
 		applies := slices.ContainsFunc(rows, func(row filters.Row) bool { return row.Verdicts[filter] != filters.Skip })
-		left := without(rows, filter)
+		left := filters.Without(rows, filter)
 		dropsNone := filter == filters.Ready && len(left) == len(rows)
 		if applies && !dropsNone {
 			w.Left = append(w.Left, Left{Filter: filter, By: whatFilterReads(model, filter), Nodes: len(left)})

@@ -53,8 +53,8 @@ func figure(what string, value float64) string {
 	return strconv.FormatFloat(value, 'f', -1, 64) + " " + strings.TrimPrefix(what, filters.GenericPrefix)
 }
 
-// nameOf is a resource's name in a sentence: "memory", "CPU", "gpu".
-func nameOf(what string) string {
+// ResourceName is a resource's name in a sentence: "memory", "CPU", "gpu".
+func ResourceName(what string) string {
 	if what == filters.CPU {
 		return "CPU"
 	}

@@ -109,11 +109,7 @@ func refusals(w *bufio.Writer, needs []capacity.Need) {
 		}
 		fmt.Fprintf(w, "No number of nodes like %s places %s:\n", strings.Join(like, " or "), plural(n.Waiting-n.Places, "task"))
 		for _, r := range n.Refused {
-			names := strings.Join(r.Services[:min(len(r.Services), mostNames)], ", ")
-			if more := len(r.Services) - mostNames; more > 0 {
-				names += fmt.Sprintf(" and %d more", more)
-			}
-			fmt.Fprintf(w, "  %s because of %s: %s\n", plural(r.Tasks, "task"), r.Why, names)
+			fmt.Fprintf(w, "  %s because of %s: %s\n", plural(r.Tasks, "task"), r.Why, some(r.Services))
 		}
 	}
 }

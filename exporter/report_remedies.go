@@ -49,10 +49,7 @@ func effect(r analyzer.Remedy, waiting int) string {
 			if r.Places < len(r.On) {
 				placed += "any of "
 			}
-			placed += strings.Join(r.On[:min(len(r.On), mostNames)], ", ")
-			if more := len(r.On) - mostNames; more > 0 {
-				placed += fmt.Sprintf(" and %d more", more)
-			}
+			placed += some(r.On)
 		}
 		parts = append(parts, placed)
 	} else {

@@ -95,6 +95,15 @@ func branches(b *analyzer.Branch, above string) []string {
 	return append([]string{redact.Text(above + "by " + b.By + ": " + firstNames(parts))}, below...)
 }
 
+// some writes the first names of a list: "node-1, node-2, node-3, node-4, node-5 and 7 more".
+func some(names []string) string {
+	text := strings.Join(names[:min(len(names), mostNames)], ", ")
+	if more := len(names) - mostNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun

@@ -117,7 +117,7 @@ func (s *stuck) promise(c *candidate) error {
 	if err != nil {
 		return err
 	}
-	changed := s.cluster.Renew(state, map[string]bool{c.node.ID: true}, func(*api.Task) bool { return false })
+	changed := s.cluster.Renew(state, map[string]bool{c.node.ID: true}, filters.NoneGone)
 	services := map[string]bool{}
 	for _, w := range s.waiting {
 		row, judged := changed.JudgeOn(w.Task(), c.node.ID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 )
 
@@ -66,10 +67,7 @@ func whyNot(cluster *filters.Cluster, t *api.Task) string {
 func resourceNames(short map[string]float64) string {
 	var all []string
 	for _, what := range slices.Sorted(maps.Keys(short)) {
-		if what == filters.CPU {
-			what = "CPU"
-		}
-		all = append(all, strings.TrimPrefix(what, filters.GenericPrefix))
+		all = append(all, analyzer.ResourceName(what))
 	}
 	return strings.Join(all, " and ")
 }

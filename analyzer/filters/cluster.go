@@ -36,9 +36,9 @@ type Node struct {
 func NewCluster(state *collector.State) *Cluster {
 	c := &Cluster{byID: map[string]*Node{}}
 	for n := range state.Nodes() {
-		c.add(newNode(n, state, none))
+		c.add(newNode(n, state, NoneGone))
 	}
-	c.finish(state, none)
+	c.finish(state, NoneGone)
 	return c
 }
 
@@ -77,8 +77,8 @@ func sameHoldings(before, now []*api.Task) bool {
 	})
 }
 
-// none is a gone for which no task has ended.
-func none(*api.Task) bool { return false }
+// NoneGone is a gone of Renew for which no task has ended.
+func NoneGone(*api.Task) bool { return false }
 
 func (c *Cluster) add(n *Node) {
 	c.nodes = append(c.nodes, n)

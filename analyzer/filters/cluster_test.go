@@ -37,7 +37,7 @@ func TestANodeIsSharedWhereItsTasksHoldWhatTheyDid(t *testing.T) {
 	} {
 		changed := task.Copy()
 		c.change(changed)
-		after := before.Renew(put(changed), map[string]bool{"node": c.anew}, none)
+		after := before.Renew(put(changed), map[string]bool{"node": c.anew}, NoneGone)
 		if got := after.Node("node") == before.Node("node"); got != c.shared {
 			t.Errorf("%s: shared %t, want %t", c.name, got, c.shared)
 		}

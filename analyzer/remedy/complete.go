@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -59,7 +58,7 @@ func (s *search) completing(members []proposal) (sets [][]proposal, err error) {
 		all = append(all, amounts[:min(len(amounts), largestSet-1)])
 	}
 	for _, more := range all {
-		unfit := func(p proposal) bool { return p.change == nil || slices.ContainsFunc(members, p.sets) }
+		unfit := func(p proposal) bool { return p.change == nil || slices.ContainsFunc(members, p.contradicts) }
 		switch set := slices.Concat(members, more); {
 		case slices.ContainsFunc(more, unfit):
 		case len(set) > largestSet:
@@ -81,25 +80,13 @@ func (s *subject) after(t *trial, p proposal) (*subject, error) {
 	}
 	w := *s.Waiting[0]
 	w.Tasks = draft.Waiting
-	w.Rows = t.cluster.Renew(state, draft.touched(), nothing).Judge(w.Task())
-	w.Wanted = wanted(w.Rows)
+	w.Rows = t.cluster.Renew(state, draft.touched(), filters.NoneGone).Judge(w.Task())
+	w.Wanted, _, _ = filters.Wanted(w.Rows)
 	d := *s.Diagnosis
 	d.Waiting = []*analyzer.Waiting{&w}
 	after := newSubject(s.state, s.cluster, &d)
 	after.service, after.former, after.stale, after.loosen, after.untried = s.service, s.former, s.stale, s.loosen, s.untried
 	return after, nil
-}
-
-// wanted are the rows of the nodes that constraints, platform and plugins leave, each as far as it leaves any.
-func wanted(rows []filters.Row) []filters.Row {
-	for _, filter := range []filters.Name{filters.Constraints, filters.Platform, filters.Plugins} {
-		left := slices.DeleteFunc(slices.Clone(rows), func(row filters.Row) bool { return row.Verdicts[filter] == filters.Fail })
-		if len(left) == 0 {
-			return rows
-		}
-		rows = left
-	}
-	return rows
 }
 
 // amounts are the proposals for all of which there is not enough room on the nodes that nothing but room refuses.
@@ -129,16 +116,4 @@ func (s *subject) amounts() []proposal {
 		all = append(all, s.fixes(open, r)...)
 	}
 	return all
-}
-
-// sets tells whether a proposal gives a flag another value that a command of the other one gives it, too.
-func (p proposal) sets(other proposal) bool {
-	return slices.ContainsFunc(p.commands, func(a command) bool {
-		return slices.ContainsFunc(other.commands, func(b command) bool {
-			return a.verb == b.verb && a.object == b.object && slices.ContainsFunc(a.flags, func(f string) bool {
-				name, _, _ := strings.Cut(f, " ")
-				return slices.ContainsFunc(b.flags, func(f string) bool { return strings.HasPrefix(f, name+" ") })
-			})
-		})
-	})
 }

@@ -114,7 +114,7 @@ func TestNoMemberOfASetCanBeLeftOut(t *testing.T) {
 			than := rapid.IntRange(0, s.subject.tasks()-1).Draw(t, "to place more than")
 			var set []proposal
 			for range largestSet {
-				if p := rapid.SampledFrom(append(all, proposal{})).Draw(t, "member"); p.change != nil && !slices.ContainsFunc(set, p.sets) {
+				if p := rapid.SampledFrom(append(all, proposal{})).Draw(t, "member"); p.change != nil && !slices.ContainsFunc(set, p.contradicts) {
 					set = append(set, p)
 				}
 			}
@@ -210,7 +210,7 @@ func TestNoPairOfChangesPlacesMoreThanWasFound(t *testing.T) {
 			all := changesAgainst(s)
 			for i, a := range all {
 				for _, b := range all[i+1:] {
-					if a.sets(b) {
+					if a.contradicts(b) {
 						continue
 					}
 					pairs++

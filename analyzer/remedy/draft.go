@@ -206,7 +206,7 @@ func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 	if d.cluster == nil {
 		d.cluster = filters.NewCluster(d.base)
 	}
-	o.cluster = d.cluster.Renew(o.state, d.touched(), nothing)
+	o.cluster = d.cluster.Renew(o.state, d.touched(), filters.NoneGone)
 	for _, l := range d.moving {
 		if moved, err := d.move(ctx, &o, l); err != nil || !moved {
 			return o, err
@@ -234,9 +234,6 @@ func (d *Draft) touched() map[string]bool {
 	}
 	return ids
 }
-
-// nothing is for filters.Cluster.Renew: no task ends.
-func nothing(*api.Task) bool { return false }
 
 // move places the tasks that an update makes in the place of others, and ends those; false where one finds no place.
 func (d *Draft) move(ctx context.Context, o *Outcome, l leaving) (bool, error) {

@@ -124,6 +124,6 @@ func (o *Outcome) become(put, gone []any, touched map[string]bool) error {
 	if err != nil {
 		return fmt.Errorf("place tasks in a copy of the cluster: %w", err)
 	}
-	o.state, o.cluster = after, o.cluster.Renew(after, touched, nothing)
+	o.state, o.cluster = after, o.cluster.Renew(after, touched, filters.NoneGone)
 	return nil
 }

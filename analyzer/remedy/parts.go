@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 )
 
 // Bounds of what is tried where some change places a part of what waits.
@@ -81,7 +82,23 @@ func combinations(parts []part) [][]proposal {
 
 // overlaps tells whether two proposals are done to the same thing.
 func (p proposal) overlaps(other proposal) bool {
+	return p.meets(other, func(command, command) bool { return true })
+}
+
+// contradicts tells whether two proposals give a flag of the same command another value each.
+func (p proposal) contradicts(other proposal) bool { return p.meets(other, command.sharesFlag) }
+
+// meets tells whether there is a command in each that is done to the same thing, and of which this is so.
+func (p proposal) meets(other proposal, isSo func(a, b command) bool) bool {
 	return slices.ContainsFunc(p.commands, func(a command) bool {
-		return slices.ContainsFunc(other.commands, func(b command) bool { return a.verb == b.verb && a.object == b.object })
+		return slices.ContainsFunc(other.commands, func(b command) bool { return a.verb == b.verb && a.object == b.object && isSo(a, b) })
+	})
+}
+
+// sharesFlag tells whether two commands have a flag in common, whatever its value.
+func (c command) sharesFlag(other command) bool {
+	return slices.ContainsFunc(c.flags, func(f string) bool {
+		name, _, _ := strings.Cut(f, " ")
+		return slices.ContainsFunc(other.flags, func(f string) bool { return strings.HasPrefix(f, name+" ") })
 	})
 }

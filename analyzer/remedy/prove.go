@@ -40,7 +40,7 @@ func newTrial(state *collector.State, d *analyzer.Diagnosis) *trial {
 // cluster volumes: judging a task books them for a moment.
 func clusterOf(state *collector.State, d *analyzer.Diagnosis) *filters.Cluster {
 	if p := d.Waiting[0].Pass; p.State == state {
-		return p.Cluster.Renew(state, nil, nothing)
+		return p.Cluster.Renew(state, nil, filters.NoneGone)
 	}
 	return filters.NewCluster(state)
 }

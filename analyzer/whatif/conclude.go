@@ -99,7 +99,7 @@ func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Updat
 		case isHere(t):
 			after[t.NodeID]++
 			s.Running++
-		case analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending:
+		case waits(t):
 			s.Waiting++
 			s.DockerWouldSay = cmp.Or(s.DockerWouldSay, t.Status.Err)
 		}

@@ -36,7 +36,7 @@ func (r *rehearsal) follow(concerned map[string]bool) {
 func (r *rehearsal) waitingOf(id string) []*api.Task {
 	var waiting []*api.Task
 	for t := range r.state.TasksOf(id) {
-		if analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending {
+		if waits(t) {
 			waiting = append(waiting, t)
 		}
 	}
@@ -72,7 +72,7 @@ func (r *rehearsal) takenNow() []*api.Task {
 	if o.touched = map[string]bool{}; len(o.ids) == 0 || len(touched) == 0 {
 		return nil
 	}
-	o.cluster = o.cluster.Renew(r.state, touched, func(*api.Task) bool { return false })
+	o.cluster = o.cluster.Renew(r.state, touched, filters.NoneGone)
 	var taken []*api.Task
 	for _, id := range o.ids {
 		if waiting := r.waitingOf(id); slices.ContainsFunc(waiting, func(t *api.Task) bool { return o.takes(t, touched) }) {

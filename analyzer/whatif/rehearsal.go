@@ -179,6 +179,9 @@ func (r *rehearsal) displace(tasks []*api.Task, why string) {
 	}
 }
 
+// waits tells that a task is to run and has no node yet.
+func waits(t *api.Task) bool { return analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending }
+
 // isHere tells that a task has a node and is to stay there.
 func isHere(t *api.Task) bool {
 	return analyzer.IsToRun(t) && t.Status.State > api.TaskStatePending

@@ -144,7 +144,7 @@ func (r *rehearsal) concernWaiting(concerned map[string]bool) {
 	for s := range r.state.Services() {
 		concerned[s.ID] = concerned[s.ID] || r.stranded[s.ID] || s.Spec.GetGlobal() != nil
 		for t := range r.state.TasksOf(s.ID) {
-			concerned[s.ID] = concerned[s.ID] || analyzer.IsToRun(t) && t.Status.State == api.TaskStatePending
+			concerned[s.ID] = concerned[s.ID] || waits(t)
 		}
 	}
 }
