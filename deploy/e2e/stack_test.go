@@ -45,7 +45,7 @@ func (r *rig) removeStack() {
 	r.sh(documented(r.t, "docker stack rm"))
 	for _, node := range []int{manager, worker, worker2} {
 		r.eventually(time.Minute, func() error {
-			if out, err := r.try(r.at(node, documented(r.t, "docker volume rm"))); err != nil {
+			if out, err := r.try(r.at(node, documented(r.t, "docker volume rm swarmdiag_run"))); err != nil {
 				return fmt.Errorf("node %d: %w: %s", node, err, out)
 			}
 			return nil
