@@ -86,7 +86,7 @@ func (s *subject) createVolume(source string) []proposal {
 	return found
 }
 
-// volumeDrivers are the CSI drivers that nodes report, by name.
+// volumeDrivers are the CSI drivers that nodes report, by name. One that volumes name without its tag is reported with it, too.
 func (s *subject) volumeDrivers() []string {
 	var drivers []string
 	for _, n := range s.cluster.Nodes() {
@@ -94,7 +94,7 @@ func (s *subject) volumeDrivers() []string {
 			continue
 		}
 		for _, csi := range n.Description.CSIInfo {
-			drivers = append(drivers, csi.PluginName)
+			drivers = append(drivers, strings.TrimSuffix(csi.PluginName, ":latest"))
 		}
 	}
 	slices.Sort(drivers)

@@ -73,6 +73,11 @@ func TestClusterVolumeUnavailable(t *testing.T) {
 			[]string{"docker volume create --driver csi.example --type mount data | not verified | none"},
 		},
 		{
+			"a driver that is reported with its tag as well is one",
+			list(node(1, driver("csi.example")), node(2, driver("csi.example:latest")), web, waiting(web, 1, 1)),
+			[]string{"docker volume create --driver csi.example --type mount data | not verified | none"},
+		},
+		{
 			"one that several tasks are to use can be shared",
 			list(node(1, driver("csi.example")), several, waiting(several, 1, 2)),
 			[]string{"docker volume create --driver csi.example --type mount --scope multi --sharing all --group fast fast | not verified | none"},
