@@ -153,7 +153,9 @@ func driverOf(v *api.Volume) string {
 // hasDriver tells whether a node has a CSI driver, or that part of it which creates volumes. Docker takes a plugin's name without
 // a tag for the latest.
 func hasDriver(n *filters.Node, driver string) bool {
-	is := func(name string) bool { return strings.TrimSuffix(name, ":latest") == strings.TrimSuffix(driver, ":latest") }
+	is := func(name string) bool {
+		return strings.TrimSuffix(name, ":latest") == strings.TrimSuffix(driver, ":latest")
+	}
 	if n.Description == nil {
 		return false
 	}
