@@ -3,10 +3,12 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -43,10 +45,8 @@ func volumeFaults() []fault {
 
 // Docker 28.2 is the first after 26.0 whose managers create cluster volumes, and 20.10 has none: this runs with one version only.
 func TestEveryFaultOfAClusterVolumeIsNamedAndHeals(t *testing.T) {
-	r := bringUp(t, testbed.Options{Name: "csi", Nodes: 2, Managers: 1, Docker: testbed.Docker28})
-	folder, _ := r.fetched(testbed.Docker28)
-	t.Setenv("PATH", folder+":"+os.Getenv("PATH")) // whose docker command knows cluster volumes
-	r.installDriver(2)
+	r := bringUpWithDriver(t, testbed.Options{Name: "csi", Nodes: 2, Docker: testbed.Docker28})
+	r.reportsDriver(2)
 	r.deploy()
 	r.sh(prepareVolumes)
 	r.eventually(time.Minute, func() error { return r.running("user") })
@@ -66,6 +66,34 @@ func TestEveryFaultOfAClusterVolumeIsNamedAndHeals(t *testing.T) {
 	r.areResolved(planted)
 }
 
+// Docker 27 has the driver, and does not come to ask it.
+func TestALeaderThatHasNoDriverCreateWhatIsOfAClusterVolumeIsNamed(t *testing.T) {
+	r := bringUpWithDriver(t, testbed.Options{Name: "csi27", Nodes: 1, Docker: testbed.Docker27})
+	r.sh("docker volume create --driver folders --type mount data")
+	f := fault{
+		service: "web", create: "--mount type=cluster,source=data,target=/data", cause: "cluster-volume-unavailable",
+		names: []string{"its driver folders has not created it yet", "moby/moby#48133", testbed.Docker27},
+	}
+	r.make(f)
+	r.isRight(f, r.isFound(f))
+	r.eventually(time.Minute, func() error {
+		log, err := os.ReadFile(filepath.Join(filepath.Dir(r.Socket(1)), "log"))
+		if err == nil && !strings.Contains(string(log), "does not implement PluginAddr") {
+			err = errors.New("the leader does not log that it cannot ask the driver")
+		}
+		return err
+	})
+}
+
+// bringUpWithDriver gives a swarm whose nodes have the driver, and a docker command that knows cluster volumes.
+func bringUpWithDriver(t *testing.T, o testbed.Options) *rig {
+	r := bringUp(t, o)
+	folder, _ := r.fetched(testbed.Docker28)
+	t.Setenv("PATH", folder+":"+os.Getenv("PATH"))
+	r.installDriver(o.Nodes)
+	return r
+}
+
 // installDriver makes deploy/testbed/csi a managed plugin of so many nodes.
 func (r *rig) installDriver(nodes int) {
 	r.t.Helper()
@@ -80,6 +108,11 @@ func (r *rig) installDriver(nodes int) {
 		r.docker(node, "plugin", "create", "folders", folder)
 		r.docker(node, "plugin", "enable", "folders")
 	}
+}
+
+// reportsDriver waits until so many nodes tell the managers of the driver, which they do every 20 s.
+func (r *rig) reportsDriver(nodes int) {
+	r.t.Helper()
 	r.eventually(time.Minute, func() error {
 		for node := 1; node <= nodes; node++ {
 			name := fmt.Sprintf("node-%d", node)
