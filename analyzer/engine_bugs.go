@@ -52,6 +52,10 @@ func loops(release string) bool {
 // (manager/scheduler.volumeSet.addOrUpdateVolume changes a copy).
 func keepsVolumes(release string) bool { return isWithin(release, "23.0", "") }
 
+// createsNoVolume tells of releases whose leader has no driver create a cluster volume: what Docker hands to swarmkit for a plugin
+// lacks its address (daemon/cluster/convert.SwarmPluginGetter).
+func createsNoVolume(release string) bool { return isWithin(release, "26.1", "28.2") }
+
 // knownBugs are the bugs of the leader's engine by which the tasks may wait although a node would take them, a sentence each.
 func (p *Pass) knownBugs(u *unplaced) []string {
 	leader := p.leaderRelease()

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/docker/docker/api/types/versions"
 	"github.com/moby/swarmkit/v2/api"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -132,11 +131,10 @@ func notCreated(p *Pass, source string) (why string, volume *api.Volume) {
 
 // whyNotCreated tells what keeps a driver from creating a volume, as far as it is known; "" where nothing is.
 func (p *Pass) whyNotCreated(v *api.Volume) string {
-	version := p.leaderVersion()
+	leader := p.leaderRelease()
 	switch {
-	// What Docker hands to swarmkit for a plugin lacks its address (daemon/cluster/convert.SwarmPluginGetter).
-	case version != "" && !versions.LessThan(version, "26.1") && versions.LessThan(version, "28.2"):
-		return fmt.Sprintf("; leaders from Docker 26.1 to 28.1 have no driver create one (moby/moby#48133), and this one has %s", version)
+	case createsNoVolume(leader):
+		return fmt.Sprintf("; leaders from Docker 26.1 to 28.1 have no driver create one (moby/moby#48133), and this one has %s", leader)
 	case !slices.ContainsFunc(p.Cluster.Nodes(), func(n *filters.Node) bool { return hasDriver(n, driverOf(v)) }):
 		return "; no node reports this driver"
 	}
