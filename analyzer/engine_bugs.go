@@ -42,6 +42,12 @@ func forgets(release string) bool { return isWithin(release, "", "17.06") }
 // make that task anew: since moby/swarmkit#2998, which moby/moby#42060 brought.
 func abandons(release string) bool { return isWithin(release, "20.10.4", "") }
 
+// leaderAbandons tells whether the leader's scheduler gives such tasks up; one of an unknown release is taken to.
+func (p *Pass) leaderAbandons() bool {
+	leader := p.leaderRelease()
+	return leader == "" || abandons(leader)
+}
+
 // loops tells of releases whose scheduler can loop for ever over placement preferences, which came with 17.04
 // (moby/swarmkit#3200 mended it, in moby/moby#50211 and #50203).
 func loops(release string) bool {

@@ -23,6 +23,13 @@ func mounts(list ...api.Mount) func(*api.ServiceSpec) {
 	return func(s *api.ServiceSpec) { s.Task.GetContainer().Mounts = list }
 }
 
+func said(tasks []any, sentence string) []any {
+	for _, t := range tasks {
+		t.(*api.Task).Status.Err = sentence
+	}
+	return tasks
+}
+
 func engineVersion(v string) func(*api.Node) {
 	return func(n *api.Node) { n.Description.Engine.EngineVersion = v }
 }
@@ -51,6 +58,11 @@ func TestClusterVolumeUnavailable(t *testing.T) {
 			"a volume that is drained is activated",
 			list(node(1), volume("data", drain), web, waiting(web, 1, 1)),
 			[]string{"docker volume update --availability active data | 1 on node-1 | none"},
+		},
+		{
+			"of a scheduler that says why no node suits it is not sure that it sees the volume as it becomes",
+			list(node(1), volume("data", drain), web, said(waiting(web, 1, 1), "no suitable node (cannot fulfill requested volumes on 1 node)")),
+			[]string{"docker volume update --availability active data | not verified | none"},
 		},
 		{
 			"the cluster volume becomes the last mount where docker sorts it so",

@@ -22,6 +22,7 @@ for volume in drained paused behind single; do docker volume create --driver fol
 until [ "$(docker volume inspect -f '{{with .ClusterVolume.Info}}{{.VolumeID}}{{end}}' single)" = single ]; do sleep 0.2; done
 docker volume update --availability drain drained
 docker volume update --availability pause paused
+docker volume create --driver folders --type mount --availability pause early
 docker service create -d --no-resolve-image --name user --mount type=cluster,source=single,target=/data demo:1
 docker volume create --driver nosuch --type mount undriven`
 
@@ -36,6 +37,10 @@ func volumeFaults() []fault {
 		},
 		{service: "drained", create: mount("drained"), cause: cause, names: []string{"availability is drain"}},
 		{service: "paused", create: mount("paused"), cause: cause, names: []string{"availability is pause"}},
+		{
+			service: "early", create: mount("early"), cause: cause, names: []string{"availability is pause"}, unproven: true,
+			heal: "docker volume update --availability active early && docker service update -d --mount-rm /data early",
+		},
 		{service: "not-last", create: mount("behind") + " --mount type=tmpfs,target=/cache", cause: cause, names: []string{"last mount"}},
 		{service: "in-use", create: mount("single"), cause: cause, names: []string{"single", "a task uses it"}, unproven: true, heal: "docker service rm user"},
 		{service: "no-volume", create: mount("missing"), cause: cause, names: []string{"missing", "no cluster volume has this name"}, unproven: true},
