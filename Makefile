@@ -70,8 +70,8 @@ demo: ## the demo, once: its exit status says whether every planted fault was na
 prometheus: ## promtool on the scrape example, the alerts and what /metrics shows
 	deploy/ci/test prometheus
 
-live: ## end to end on real swarms of Docker 27.5.1 and 20.10; needs root
-	LIVE_FAULTS=$(LIVE_FAULTS) deploy/ci/test live-27.5.1 live-20.10
+live: ## end to end on real swarms of Docker 27.5.1 and 20.10, and of 28.5.2 for cluster volumes; needs root
+	LIVE_FAULTS=$(LIVE_FAULTS) deploy/ci/test live-27.5.1 live-20.10 live-28.5.2
 
 clean: ## remove bin and dist; the cache of fetched daemons stays (~/.cache/swarmdiag)
 	rm -rf bin dist

@@ -42,6 +42,12 @@ func forgets(release string) bool { return isWithin(release, "", "17.06") }
 // make that task anew: since moby/swarmkit#2998, which moby/moby#42060 brought.
 func abandons(release string) bool { return isWithin(release, "20.10.4", "") }
 
+// leaderAbandons tells whether the leader's scheduler gives such tasks up; one of an unknown release is taken to.
+func (p *Pass) leaderAbandons() bool {
+	leader := p.leaderRelease()
+	return leader == "" || abandons(leader)
+}
+
 // loops tells of releases whose scheduler can loop for ever over placement preferences, which came with 17.04
 // (moby/swarmkit#3200 mended it, in moby/moby#50211 and #50203).
 func loops(release string) bool {
@@ -51,6 +57,10 @@ func loops(release string) bool {
 // keepsVolumes tells of releases whose scheduler never sees a cluster volume change: all that have such volumes
 // (manager/scheduler.volumeSet.addOrUpdateVolume changes a copy).
 func keepsVolumes(release string) bool { return isWithin(release, "23.0", "") }
+
+// createsNoVolume tells of releases whose leader has no driver create a cluster volume: what Docker hands to swarmkit for a plugin
+// lacks its address (daemon/cluster/convert.SwarmPluginGetter).
+func createsNoVolume(release string) bool { return isWithin(release, "26.1", "28.2") }
 
 // knownBugs are the bugs of the leader's engine by which the tasks may wait although a node would take them, a sentence each.
 func (p *Pass) knownBugs(u *unplaced) []string {

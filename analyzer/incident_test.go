@@ -17,6 +17,9 @@ var wantIncidents = map[string][]string{
 	"one-node-drained": {
 		"node-unavailable node node-2 | node-2 is drained (availability drain) since 2026-03-02T09:01:00Z, and by every other filter would take what is stuck: 6 tasks of 3 services (api, db, web) | docker node update --availability active node-2",
 	},
+	"drained-for-some": {
+		"node-unavailable node node-2 | node-2 is drained (availability drain) since 2026-03-02T09:01:00Z, and by every other filter would take what is stuck: 2 tasks of 2 services (api, db) | docker node update --availability active node-2",
+	},
 	"two-nodes-away": {
 		"node-unavailable node node-2 | node-2, node-3 are down, drained or paused, and by every other filter would take what is stuck: 2 tasks of 2 services (api, web) | docker node update --availability active node-3",
 	},

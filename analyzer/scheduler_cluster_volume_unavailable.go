@@ -16,10 +16,10 @@ var _ = register(&Rule{
 	Title:     "no eligible node can use the cluster (CSI) volume",
 	Doc: `The task mounts a cluster volume that does not exist, is not created yet by its driver, is paused or drained, is in use in a way that
 its access mode does not share, or cannot be reached from the nodes. Managers before Docker 29.1 look only at the last mount
-of a task, whatever its type.
+of a task, whatever its type. Those from Docker 26.1 to 28.1 create no cluster volume, whatever its driver (moby/moby#48133).
 
 Make the volume (docker volume create --driver DRIVER --type mount NAME; where no node reports a CSI driver, install one first),
-activate it (docker volume update --availability active), wait for its driver to create it, stop the task that uses it,
+activate it (docker volume update --availability active), install its driver or wait for it to create the volume, stop the task that uses it,
 or make the cluster volume the last mount of the service.`,
 	Infers:  []string{"volumes"},
 	Rejects: rejectedBy(filters.Volumes),
@@ -41,6 +41,8 @@ func explainVolumes(w *Waiting, _ filters.Reason) Finding {
 			evidence.Hint, volume = notCreated(w.Pass, r.Source)
 			if volume == nil && !slices.ContainsFunc(w.Pass.Cluster.Nodes(), reportsDriver) {
 				evidence.Hint += ", and no node reports a CSI driver that could make one"
+			} else if volume != nil {
+				evidence.Hint += w.Pass.whyNotCreated(volume)
 			}
 		}
 		if evidence.Hint != "" {
@@ -115,7 +117,7 @@ func notCreated(p *Pass, source string) (why string, volume *api.Volume) {
 		if isGroup && v.Spec.Group != group || !isGroup && volumeName(v) != source {
 			continue
 		}
-		why = "its driver has not created it yet"
+		why = fmt.Sprintf("its driver %s has not created it yet", driverOf(v))
 		if v.Spec.Availability != api.VolumeAvailabilityActive {
 			why += ", and its availability is " + strings.ToLower(v.Spec.Availability.String())
 		}
@@ -125,6 +127,40 @@ func notCreated(p *Pass, source string) (why string, volume *api.Volume) {
 		return "no cluster volume is in this group", nil
 	}
 	return "no cluster volume has this name", nil
+}
+
+// whyNotCreated tells what keeps a driver from creating a volume, as far as it is known; "" where nothing is.
+func (p *Pass) whyNotCreated(v *api.Volume) string {
+	leader := p.leaderRelease()
+	switch {
+	case createsNoVolume(leader):
+		return fmt.Sprintf("; leaders from Docker 26.1 to 28.1 have no driver create one (moby/moby#48133), and this one has %s", leader)
+	case !slices.ContainsFunc(p.Cluster.Nodes(), func(n *filters.Node) bool { return hasDriver(n, driverOf(v)) }):
+		return "; no node reports this driver"
+	}
+	return ""
+}
+
+func driverOf(v *api.Volume) string {
+	if v.Spec.Driver == nil {
+		return ""
+	}
+	return v.Spec.Driver.Name
+}
+
+// hasDriver tells whether a node has a CSI driver, or that part of it which creates volumes. Docker takes a plugin's name without
+// a tag for the latest.
+func hasDriver(n *filters.Node, driver string) bool {
+	is := func(name string) bool {
+		return strings.TrimSuffix(name, ":latest") == strings.TrimSuffix(driver, ":latest")
+	}
+	if n.Description == nil {
+		return false
+	}
+	return slices.ContainsFunc(n.Description.CSIInfo, func(csi *api.NodeCSIInfo) bool { return is(csi.PluginName) }) ||
+		n.Description.Engine != nil && slices.ContainsFunc(n.Description.Engine.Plugins, func(plugin api.PluginDescription) bool {
+			return strings.HasPrefix(plugin.Type, "csi") && is(plugin.Name)
+		})
 }
 
 // reportsDriver tells whether a node has a CSI driver.

@@ -2,6 +2,7 @@ package filters
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -140,6 +141,22 @@ func (n *Node) add(t *api.Task) {
 		n.info.ActiveTasksCount++
 		n.info.ActiveTasksCountByService[t.ServiceID]++
 	}
+}
+
+// with is the node with more tasks.
+func (n *Node) with(more []*api.Task) *Node {
+	copied := *n
+	copied.Tasks = slices.Clone(n.Tasks)
+	copied.ports = make(map[hostPort][]*api.Task, len(n.ports))
+	for port, holders := range n.ports {
+		copied.ports[port] = slices.Clip(holders)
+	}
+	copied.info.AvailableResources = n.Available()
+	copied.info.ActiveTasksCountByService = maps.Clone(n.info.ActiveTasksCountByService)
+	for _, t := range more {
+		copied.add(t)
+	}
+	return &copied
 }
 
 // Reservations returns what a task reserves; never nil.

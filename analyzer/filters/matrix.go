@@ -143,6 +143,12 @@ func (c *Cluster) JudgeOn(t *api.Task, nodeID string) (row Row, judged bool) {
 	return Row{n, c.judge(t, n, swarmkitFilters(t))}, true
 }
 
+// JudgeBeside holds a task against a node as it would be with more tasks, whatever node those are on.
+func (c *Cluster) JudgeBeside(t *api.Task, n *Node, more []*api.Task) Row {
+	n = n.with(more)
+	return Row{n, c.judge(t, n, swarmkitFilters(t))}
+}
+
 func (c *Cluster) judge(t *api.Task, n *Node, enabled []namedFilter) Verdicts {
 	var verdicts Verdicts
 	for _, f := range enabled {

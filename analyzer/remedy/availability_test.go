@@ -41,6 +41,7 @@ func TestNoEligibleNode(t *testing.T) {
 	var (
 		logs = service("logs", 0, global, constrained("node.labels.logs==yes"))
 		all  = service("logs", 0, global)
+		job  = service("logs", 0, globalJob, constrained("node.labels.logs==yes"))
 	)
 	check(t, "no-eligible-node", []example{
 		{
@@ -57,6 +58,16 @@ func TestNoEligibleNode(t *testing.T) {
 			"a drained node without the label takes two changes in one update",
 			list(node(1, drained), logs),
 			[]string{"docker node update --availability active --label-add 'logs=yes' node-1 | 1 on node-1 | none"},
+		},
+		{
+			"a global job gets no task on a node that matches only later, until it begins anew",
+			list(node(1), job),
+			[]string{"docker node update --label-add 'logs=yes' node-1 && docker service update --force logs | 1 on node-1 | none"},
+		},
+		{
+			"so it does where a node takes two changes",
+			list(node(1, drained), job),
+			[]string{"docker node update --availability active --label-add 'logs=yes' node-1 && docker service update --force logs | 1 on node-1 | none"},
 		},
 	})
 }

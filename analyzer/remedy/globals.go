@@ -13,7 +13,8 @@ import (
 )
 
 // spread makes a global service's tasks what the orchestrator makes of them in the draft: one on each node that may run
-// it and has none (manager/orchestrator/global).
+// it and has none (manager/orchestrator/global). That of jobs does so when the service is updated, and looks at no change of a
+// node (manager/orchestrator/jobs.Orchestrator.handleEvent).
 func (d *Draft) spread(serviceID string, state *collector.State) {
 	s := state.Service(serviceID)
 	if s == nil || !isGlobal(s) {
@@ -27,6 +28,9 @@ func (d *Draft) spread(serviceID string, state *collector.State) {
 	})
 	for t := range state.TasksOf(serviceID) {
 		has[t.NodeID] = has[t.NodeID] || isItsNodes(s, t)
+	}
+	if isJob(s) && !d.updates(serviceID) {
+		return
 	}
 	for n := range state.Nodes() {
 		if !has[n.ID] && filters.RunsGlobal(s, n) {

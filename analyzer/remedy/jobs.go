@@ -2,6 +2,7 @@ package remedy
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
 
@@ -17,6 +18,20 @@ func isJob(s *api.Service) bool {
 // every source shows, every task is.
 func isOfIteration(s *api.Service, t *api.Task) bool {
 	return s.JobStatus == nil || t.JobIteration == nil || t.JobIteration.Index == s.JobStatus.JobIteration.Index
+}
+
+// withBegin has a global job that has no task begin anew after a change that does not update it: tasks are made only then.
+func (s *subject) withBegin(p proposal) proposal {
+	if p.change == nil || s.service == nil || s.service.Spec.GetGlobalJob() == nil || s.tasks() > 1 || s.Waiting[0].Task().ID != "" {
+		return p
+	}
+	name := s.service.Spec.Annotations.Name
+	if slices.ContainsFunc(p.commands, func(c command) bool { return c.verb == serviceUpdate && c.object == name }) {
+		return p
+	}
+	begin := s.force()[0]
+	begin.note = "a job gets no task on a node that matches only later: this begins it anew"
+	return combine([]proposal{p, begin})
 }
 
 // begun are the tasks of a job's iteration that run or have completed. Any update of the job, whatever it changes, begins

@@ -83,6 +83,7 @@ func (s *search) single(ctx context.Context) error {
 
 // prove returns the remedy that a proposal is; nil where the scheduler shows that it is none.
 func (s *search) prove(ctx context.Context, p proposal) (*analyzer.Remedy, error) {
+	p = s.subject.withBegin(p)
 	key := p.key()
 	if known, is := s.tried[key]; is {
 		return known, nil

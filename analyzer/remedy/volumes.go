@@ -28,16 +28,26 @@ func useVolume(s *subject, g *group, _ filters.Reason) []proposal {
 		if r.Volume.Spec.Availability == api.VolumeAvailabilityActive {
 			continue
 		}
-		id := r.Volume.ID
-		found = append(found, proposal{
-			commands: []command{{"docker volume update", []string{"--availability active"}, r.Volume.Spec.Annotations.Name}},
-			change:   func(d *Draft) { d.Volume(id).Spec.Availability = api.VolumeAvailabilityActive },
-			// A running scheduler never sees a volume change (manager/scheduler.volumeSet.addOrUpdateVolume changes a copy).
-			note: "somebody has taken this volume out of use: see that it may be used again; " +
-				"the leader's scheduler may know it only as it was: if the task waits on, another manager has to lead",
-		})
+		found = append(found, activateVolume(r.Volume, g.waiting.Task()))
 	}
 	return found
+}
+
+// activateVolume takes a volume back into use. A running scheduler never sees a volume change
+// (manager/scheduler.volumeSet.addOrUpdateVolume changes a copy). One that knows the volume as active chooses it, and is refused
+// without a word when it writes that down (applySchedulingDecisions). Of one that has said why no node suits, that is not sure.
+func activateVolume(v *api.Volume, t *api.Task) proposal {
+	id := v.ID
+	p := proposal{
+		commands: []command{{"docker volume update", []string{"--availability active"}, v.Spec.Annotations.Name}},
+		change:   func(d *Draft) { d.Volume(id).Spec.Availability = api.VolumeAvailabilityActive },
+		note:     "somebody has taken this volume out of use: see that it may be used again",
+	}
+	if t.Status.Err != "" {
+		p.change = nil
+		p.note += "; the leader's scheduler may know it only as it was: if the task waits on, another manager has to lead"
+	}
+	return p
 }
 
 // sortMounts adds a cluster volume to the service again under the same target: docker service update then sorts all mounts
@@ -86,7 +96,7 @@ func (s *subject) createVolume(source string) []proposal {
 	return found
 }
 
-// volumeDrivers are the CSI drivers that nodes report, by name.
+// volumeDrivers are the CSI drivers that nodes report, by name. One that volumes name without its tag is reported with it, too.
 func (s *subject) volumeDrivers() []string {
 	var drivers []string
 	for _, n := range s.cluster.Nodes() {
@@ -94,7 +104,7 @@ func (s *subject) volumeDrivers() []string {
 			continue
 		}
 		for _, csi := range n.Description.CSIInfo {
-			drivers = append(drivers, csi.PluginName)
+			drivers = append(drivers, strings.TrimSuffix(csi.PluginName, ":latest"))
 		}
 	}
 	slices.Sort(drivers)

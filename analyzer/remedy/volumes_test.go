@@ -23,6 +23,13 @@ func mounts(list ...api.Mount) func(*api.ServiceSpec) {
 	return func(s *api.ServiceSpec) { s.Task.GetContainer().Mounts = list }
 }
 
+func said(tasks []any, sentence string) []any {
+	for _, t := range tasks {
+		t.(*api.Task).Status.Err = sentence
+	}
+	return tasks
+}
+
 func engineVersion(v string) func(*api.Node) {
 	return func(n *api.Node) { n.Description.Engine.EngineVersion = v }
 }
@@ -53,6 +60,11 @@ func TestClusterVolumeUnavailable(t *testing.T) {
 			[]string{"docker volume update --availability active data | 1 on node-1 | none"},
 		},
 		{
+			"of a scheduler that says why no node suits it is not sure that it sees the volume as it becomes",
+			list(node(1), volume("data", drain), web, said(waiting(web, 1, 1), "no suitable node (cannot fulfill requested volumes on 1 node)")),
+			[]string{"docker volume update --availability active data | not verified | none"},
+		},
+		{
 			"the cluster volume becomes the last mount where docker sorts it so",
 			list(node(1), volume("data"), before, waiting(before, 1, 1)),
 			[]string{"docker service update --mount-add 'type=cluster,source=data,target=/data' web | 1 on node-1 | none"},
@@ -70,6 +82,11 @@ func TestClusterVolumeUnavailable(t *testing.T) {
 		{
 			"a volume that is missing is made, by a driver that nodes have",
 			list(node(1, driver("csi.example")), node(2, driver("csi.example")), web, waiting(web, 1, 1)),
+			[]string{"docker volume create --driver csi.example --type mount data | not verified | none"},
+		},
+		{
+			"a driver that is reported with its tag as well is one",
+			list(node(1, driver("csi.example")), node(2, driver("csi.example:latest")), web, waiting(web, 1, 1)),
 			[]string{"docker volume create --driver csi.example --type mount data | not verified | none"},
 		},
 		{

@@ -67,6 +67,8 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 	r.restore(asPrepared)
 	t.Run("a task that the scheduler forgot is named, and placed by a nudge that restarts nothing", func(t *testing.T) { r.with(t).forgottenTask() })
 	t.Run("a task for which another one has to move is placed by the move, which restarts that one alone", func(t *testing.T) { r.with(t).movedTask() })
+	t.Run("jobs that cannot be placed complete by their remedies, which say what they repeat", func(t *testing.T) { r.with(t).jobs() })
+	t.Run("a node becomes a worker and a manager again where that places a task", func(t *testing.T) { r.with(t).roles() })
 	for _, f := range append(planted, moreFaults()...) {
 		if !f.unproven && !isShort() {
 			t.Run(f.service+" heals by each other remedy", func(t *testing.T) { r.with(t).otherRemedies(f, asPrepared) })

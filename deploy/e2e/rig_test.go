@@ -54,9 +54,9 @@ func newRig(t *testing.T, name string) *rig {
 	})
 }
 
-// bringUp gives a swarm of the Docker version that the environment names, with the program and its image on every node.
+// bringUp gives a swarm of the Docker version that the test wants or the environment names, with the program and its image on every node.
 func bringUp(t *testing.T, o testbed.Options) *rig {
-	o.Docker = cmp.Or(os.Getenv("LIVE_DOCKER"), testbed.Docker27)
+	o.Docker = cmp.Or(o.Docker, os.Getenv("LIVE_DOCKER"), testbed.Docker27)
 	r := &rig{Swarm: testbed.ForTest(t, o), t: t, config: t.TempDir(), ran: map[string]bool{}}
 	cli, err := testbed.Fetch(t.Context(), "cli")
 	if err != nil {

@@ -4,7 +4,7 @@
 cache=$(readlink -m "${SWARMDIAG_CACHE:-${HOME:?}/.cache/swarmdiag}")
 debian=$cache/debian
 
-# fetch WHAT… brings each of 27.5.1, 20.10, cli, prometheus, ssh and compose into the cache, and prints its folder.
+# fetch WHAT… brings each of 28.5.2, 27.5.1, 20.10, cli, prometheus, ssh and compose into the cache, and prints its folder.
 fetch() {
 	local what
 	mkdir -p "$cache"
@@ -12,7 +12,8 @@ fetch() {
 	flock 9 # two testbeds may start at once on an empty cache
 	for what; do
 		case $what in
-		27.5.1) fetch_daemons; build_dockerd "$what"; echo "$cache/docker-$what" ;;
+		28.5.2) fetch_daemons; build "$what" dockerd; build "$what" docker; echo "$cache/docker-$what" ;;
+		27.5.1) fetch_daemons; build "$what" dockerd; echo "$cache/docker-$what" ;;
 		20.10) fetch_daemons; check_packaged "$what"; echo "$debian/usr/sbin" ;;
 		cli) fetch_daemons; echo "$debian/usr/bin" ;;
 		prometheus) fetch_packages prometheus prometheus; echo "$cache/prometheus/usr/bin" ;;
@@ -72,28 +73,29 @@ missing_libraries() {
 	done
 }
 
-# build_dockerd VERSION builds dockerd of its Go module. That module has no go.mod: what its vendor.mod requires is used.
-build_dockerd() {
-	local version=$1
-	[ ! -x "$cache/docker-$version/dockerd" ] || return 0
-	command -v go >/dev/null || cannot "dockerd $version is built from its Go module, and there is no go command"
-	say "building dockerd $version, which takes about three minutes, into $cache/docker-$version"
-	compile_dockerd "$version" >"$cache/build.log" 2>&1 9>&- ||
-		{ tail -20 "$cache/build.log" >&2; die "dockerd $version did not build, see $cache/build.log"; }
+# build VERSION PROGRAM builds dockerd, or docker, of its Go module. These have no go.mod: what their vendor.mod requires is used.
+build() {
+	local version=$1 program=$2
+	[ ! -x "$cache/docker-$version/$program" ] || return 0
+	command -v go >/dev/null || cannot "$program $version is built from its Go module, and there is no go command"
+	say "building $program $version, which takes about three minutes, into $cache/docker-$version"
+	compile "$version" "$program" >"$cache/build.log" 2>&1 9>&- ||
+		{ tail -20 "$cache/build.log" >&2; die "$program $version did not build, see $cache/build.log"; }
 }
 
-# compile_dockerd does without "set -e", which counts for nothing where the caller looks at the status.
-compile_dockerd() (
-	local module=github.com/docker/docker work source status=0
+# compile VERSION PROGRAM does without "set -e", which counts for nothing where the caller looks at the status.
+compile() (
+	local module=github.com/docker/docker variable=dockerversion.Version work source status=0
+	[ "$2" = dockerd ] || module=github.com/docker/cli variable=cli/version.Version
 	work=$(mktemp -d "$cache/build.XXXXXX")
 	source=$(go env GOMODCACHE)/$module@v$1+incompatible
 	mkdir -p "$cache/docker-$1"
-	cd "$work" && go mod init testbed/dockerd && go mod download "$module@v$1+incompatible" &&
+	cd "$work" && go mod init testbed/build && go mod download "$module@v$1+incompatible" &&
 		install -m 644 "$source/vendor.mod" go.mod && install -m 644 "$source/vendor.sum" go.sum &&
-		go mod edit -module testbed/dockerd -require "$module@v$1+incompatible" &&
-		CGO_ENABLED=0 go build -mod=mod -buildvcs=false -o dockerd \
-			-ldflags "-s -w -X $module/dockerversion.Version=$1" "$module/cmd/dockerd" &&
-		mv dockerd "$cache/docker-$1/dockerd" || status=1
+		go mod edit -module testbed/build -require "$module@v$1+incompatible" &&
+		CGO_ENABLED=0 go build -mod=mod -buildvcs=false -o "$2" \
+			-ldflags "-s -w -X $module/$variable=$1" "$module/cmd/$2" &&
+		mv "$2" "$cache/docker-$1/$2" || status=1
 	rm -rf "$work"
 	return $status
 )

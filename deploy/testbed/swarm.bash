@@ -25,7 +25,7 @@ up() {
 	done
 	[[ $nodes =~ ^[1-9][0-9]?$ ]] || wrong "--nodes $nodes: want 1 to 99"
 	[[ $managers =~ ^[1-9][0-9]?$ && $managers -le $nodes ]] || wrong "--managers $managers: want 1 to $nodes"
-	[[ $docker == 27.5.1 || $docker == 20.10 ]] || wrong "--docker $docker: want 27.5.1 or 20.10"
+	[[ $docker =~ ^(28.5.2|27.5.1|20.10)$ ]] || wrong "--docker $docker: want 28.5.2, 27.5.1 or 20.10"
 	need_root
 	check_root
 	[ ! -e "$root/$name" ] || die "testbed '$name' exists: testbed down $name"
@@ -145,11 +145,16 @@ down() {
 }
 
 remove_cgroups() {
-	local found
+	local found plugin
 	# Below /sys/fs/cgroup itself with cgroup v2, below each controller's folder with v1.
 	found=$(find /sys/fs/cgroup -maxdepth 2 -type d -name "$(cgroup)")
+	# dockerd gives a managed plugin no parent: its cgroup, named by its id, is below that of whoever brought the testbed up.
+	for plugin in "$root/$name"/n*/data/plugins/*/; do
+		plugin=$(basename "$plugin")
+		[[ ! $plugin =~ ^[0-9a-f]{64}$ ]] || found+=" $(find /sys/fs/cgroup -type d -name "$plugin")"
+	done
 	# shellcheck disable=SC2086
-	[ -z "$found" ] || find $found -depth -type d -exec rmdir {} + 2>/dev/null
+	[ -z "${found// /}" ] || find $found -depth -type d -exec rmdir {} + 2>/dev/null
 }
 
 list() {

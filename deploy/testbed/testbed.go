@@ -22,8 +22,10 @@ import (
 // ErrUnavailable says that this machine cannot run a testbed: the user is not root, or a package is not to be had.
 var ErrUnavailable = errors.New("no testbed on this machine")
 
-// The Docker versions that a testbed can have.
+// The Docker versions that a testbed can have. In 27 no cluster volume is ever created, whatever its driver: the leader's dockerd logs
+// "plugin for driver … does not implement PluginAddr". 20.10 knows none.
 const (
+	Docker28 = "28.5.2"
 	Docker27 = "27.5.1"
 	Docker20 = "20.10"
 )
@@ -41,7 +43,7 @@ type Options struct {
 	Name     string    // of the testbed, up to 30 of a-z, 0-9 and -; for ForTest up to 21
 	Nodes    int       // default 3
 	Managers int       // default 1; the first nodes are the managers
-	Docker   string    // Docker27 (the default) or Docker20
+	Docker   string    // Docker27 (the default), Docker28 or Docker20
 	Labels   []string  // engine labels, NODE:KEY=VALUE
 	Generic  []string  // generic resources that a node advertises, NODE:KIND=VALUE
 	Progress io.Writer // lines on what is going on; default none
@@ -84,7 +86,7 @@ func Up(ctx context.Context, o Options) (*Swarm, error) {
 	return &Swarm{name: o.Name, folder: folder}, nil
 }
 
-// Fetch brings Docker27, Docker20, "cli", "prometheus", "ssh" or "compose" into the cache, which takes minutes the first
+// Fetch brings Docker28, Docker27, Docker20, "cli", "prometheus", "ssh" or "compose" into the cache, which takes minutes the first
 // time, and returns the folder of its binaries: dockerd, docker, prometheus and promtool, ssh (with ../sbin/sshd), or
 // docker-compose (a Python program, whose modules are in ../lib/python3/dist-packages).
 func Fetch(ctx context.Context, what string) (string, error) {

@@ -42,7 +42,7 @@ func TestWrongUsageIsExplained(t *testing.T) {
 		"a name that would leave its folder": {[]string{"up", "../a"}, "name '../a'"},
 		"no nodes":                           {[]string{"up", "a", "--nodes", "0"}, "--nodes 0: want 1 to 99"},
 		"more managers than nodes":           {[]string{"up", "a", "--nodes", "2", "--managers", "3"}, "--managers 3: want 1 to 2"},
-		"a Docker that cannot be had":        {[]string{"up", "a", "--docker", "19.03"}, "--docker 19.03: want 27.5.1 or 20.10"},
+		"a Docker that cannot be had":        {[]string{"up", "a", "--docker", "19.03"}, "--docker 19.03: want 28.5.2, 27.5.1 or 20.10"},
 		"a label for no node":                {[]string{"up", "a", "--label", "rack=r1"}, "'rack=r1': want NODE:KEY=VALUE"},
 		"an option without its value":        {[]string{"up", "a", "--nodes"}, "--nodes: no value"},
 	} {
