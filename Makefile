@@ -46,7 +46,7 @@ version: ## print VERSION, the tag of the images
 test: ## everything: all of the stages below, live swarms included (as root)
 	LIVE_FAULTS=$(LIVE_FAULTS) deploy/ci/test
 
-test-all: ## as test, with 1,000,000 verdicts, and all faults on Docker 20.10, too
+test-all: ## as test, with 1,000,000 verdicts, and on Docker 20.10 all that 27.5.1 has
 	LIVE_FAULTS=whole ORACLE_PAIRS=$${ORACLE_PAIRS:-1000000} deploy/ci/test
 
 lint: ## gofmt, vet, staticcheck, go mod tidy -diff, imports between folders
