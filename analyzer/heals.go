@@ -14,7 +14,7 @@ import (
 // themselves or have been told to.
 func (p *Pass) healsItself(w *Waiting) string {
 	for _, row := range w.Rows {
-		if isAway(row.Node) && slices.Equal(row.Verdicts.Fails(), []filters.Name{filters.Ready}) {
+		if isAway(row.Node) && w.takesOnReturn(row) {
 			return fmt.Sprintf("when %s returns", row.Node.Name)
 		}
 	}

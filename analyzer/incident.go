@@ -148,7 +148,7 @@ func (p *Pass) waitsFor(n *filters.Node, index int) *behind {
 	for i := range p.result.Diagnoses {
 		d, tasks := &p.result.Diagnoses[i], 0
 		for _, w := range d.Waiting {
-			if w.misses(n, index) && p.leavesRoom(w, n) {
+			if w.misses(n, index) {
 				tasks += len(w.Tasks)
 			}
 		}
@@ -172,33 +172,7 @@ func (w *Waiting) misses(n *filters.Node, index int) bool {
 	if index >= len(w.Rows) || w.Rows[index].Node.ID != n.ID {
 		return false
 	}
-	verdicts := w.Rows[index].Verdicts
-	return verdicts[filters.Ready] == filters.Fail && verdicts.Count(filters.Fail) == 1
-}
-
-// leavesRoom tells whether the node would take the tasks beside those that other global services get there once it is ready and
-// active: the scheduler looks at these first (manager/scheduler.Scheduler.processPreassignedTasks).
-func (p *Pass) leavesRoom(w *Waiting, n *filters.Node) bool {
-	arriving := slices.DeleteFunc(p.arriving(n), func(t *api.Task) bool { return t.ServiceID == w.Task().ServiceID })
-	return len(arriving) == 0 || p.Cluster.JudgeBeside(w.Task(), n, arriving).Verdicts.Count(filters.Fail) == 1
-}
-
-// arriving are the tasks that global services get on a node once it is ready and active.
-func (p *Pass) arriving(n *filters.Node) []*api.Task {
-	back := *n.Node
-	back.Status.State, back.Spec.Availability = api.NodeStatus_READY, api.NodeAvailabilityActive
-	var tasks []*api.Task
-	for _, f := range p.Services {
-		s := f.Service
-		if s.Spec.GetGlobal() == nil || n.ActiveTasks(s.ID) > 0 || !filters.RunsGlobal(s, &back) {
-			continue
-		}
-		tasks = append(tasks, &api.Task{
-			ServiceID: s.ID, NodeID: n.ID, Spec: s.Spec.Task, Endpoint: s.Endpoint,
-			Status: api.TaskStatus{State: api.TaskStateRunning}, DesiredState: api.TaskStateRunning,
-		})
-	}
-	return tasks
+	return w.takesOnReturn(w.Rows[index])
 }
 
 func isReady(n *api.Node) bool {

@@ -26,6 +26,9 @@ var wantIncidents = map[string][]string{
 	"one-node-down": {
 		"node-unavailable node node-2 | node-2 is down since 2026-03-02T09:01:00Z, and by every other filter would take what is stuck: 2 tasks of 2 services (api, web) | systemctl start docker  # on node-2; not proven; node-2 does not answer the managers: its engine has to run, and to reach one of them on port 2377",
 	},
+	"one-node-down-with-its-tasks": {
+		"node-unavailable node node-2 | node-2 is down since 2026-03-02T09:01:00Z, and by every other filter would take what is stuck: 2 tasks of 2 services (api, web) | systemctl start docker  # on node-2; not proven; node-2 does not answer the managers: its engine has to run, and to reach one of them on port 2377",
+	},
 	"what-no-node-has": {
 		"insufficient-generic-resource generic-resource gpu | no node that may run them offers the generic resource gpu: 2 tasks of 2 services (gpu1, gpu2) | ",
 		"placement-constraint constraint node.labels.zone==east | no node matches the placement constraint node.labels.zone==east: 2 tasks of 2 services (east1, east2) | docker node update --label-add 'zone=east' node-1",

@@ -36,6 +36,8 @@ type Pass struct {
 	// afterStops is the cluster without the tasks that are stopping, afterEnds without all that will end by themselves;
 	// nil until they are asked for.
 	afterStops, afterEnds *filters.Cluster
+	// arrivals are the tasks that global services get on nodes that are away, by node id; nil until they are needed.
+	arrivals map[string][]*api.Task
 }
 
 // newPass looks at everything anew.

@@ -22,6 +22,8 @@ type candidate struct {
 	change Change
 	node   *api.Node
 	isNew  bool
+	// ends are the tasks that end by it.
+	ends []any
 	// promises is how many tasks of how many services the node takes at least one of.
 	services, tasks int
 }
@@ -51,7 +53,13 @@ func (s *stuck) activations() []*candidate {
 		}
 		back := n.Copy()
 		back.Status.State, back.Spec.Availability = api.NodeStatus_READY, api.NodeAvailabilityActive
-		all = append(all, &candidate{change: change, node: back})
+		c := &candidate{change: change, node: back}
+		for _, t := range n.Tasks {
+			if !isReady && filters.StopsOnReturn(t) {
+				c.ends = append(c.ends, t)
+			}
+		}
+		all = append(all, c)
 	}
 	return all
 }

@@ -172,7 +172,7 @@ func (s *stuck) only(nodes []*api.Node) (*collector.State, error) {
 // confirm adds the nodes to the whole cluster, and some more where that turns out not to do: other tasks go there, too.
 func (s *stuck) confirm(ctx context.Context, k *kind, before placed, need *Need, most int) error {
 	for number := need.Nodes; number <= min(need.Nodes+confirmTries, most); number++ {
-		after, err := s.place(ctx, k.more(number)...)
+		after, err := s.place(ctx, nil, k.more(number)...)
 		if outOfTime(err) {
 			need.Unproven = "the time was up before it could be proven in the whole cluster"
 			return nil

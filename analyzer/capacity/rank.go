@@ -73,7 +73,7 @@ func (s *stuck) prove(ctx context.Context, ranking *Ranking) error {
 		return err
 	}
 	for _, c := range promising {
-		after, err := s.place(ctx, c.node)
+		after, err := s.place(ctx, c.ends, c.node)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (s *stuck) evicts(n *api.Node) bool {
 }
 
 func (s *stuck) promise(c *candidate) error {
-	state, err := with(s.state, []*api.Node{c.node})
+	state, err := with(s.state, c.ends, []*api.Node{c.node})
 	if err != nil {
 		return err
 	}

@@ -37,6 +37,10 @@ func TestWhatWouldHelpMostIsRanked(t *testing.T) {
 			[]any{node(1, sized(gib)), node(2, down), big, waiting(big, 2)},
 			[]string{"bring back node-2: 1 services, 1 tasks", "one more node like node-2: 1 services, 1 tasks"},
 		},
+		"a node that does not answer, with what ran there": {
+			[]any{node(1, sized(gib)), node(2, down), big, toldToStop(on(big, 2)), waiting(big, 2)},
+			[]string{"bring back node-2: 1 services, 1 tasks", "one more node like node-2: 1 services, 1 tasks"},
+		},
 		"a plugin that no node has": {
 			[]any{node(1), node(2), vol, waiting(vol, 1), vol2, waiting(vol2, 1)},
 			[]string{"volume plugin rexray on node-1: 2 services, 2 tasks", "volume plugin rexray on node-2: 2 services, 2 tasks"},

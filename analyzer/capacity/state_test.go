@@ -38,3 +38,11 @@ func waiting(s *api.Service, number int) []any { return collectortest.Waiting(s,
 func diagnoses(state *collector.State) []analyzer.Diagnosis {
 	return analyzer.Analyze(state, collectortest.Epoch.Add(time.Hour), analyzer.Patience{ProvenAtOnce: true}).Diagnoses
 }
+
+// toldToStop are tasks that the managers do not want any more, and that run for all they know.
+func toldToStop(tasks []any) []any {
+	for _, t := range tasks {
+		t.(*api.Task).DesiredState = api.TaskStateShutdown
+	}
+	return tasks
+}

@@ -67,7 +67,7 @@ func (p placed) beyond(other placed) (services, tasks int) {
 // unchanged is what the scheduler places as the cluster is; it is asked once.
 func (s *stuck) unchanged(ctx context.Context) (placed, error) {
 	if s.before == nil {
-		before, err := s.place(ctx)
+		before, err := s.place(ctx, nil)
 		if err != nil {
 			return nil, err
 		}
@@ -76,10 +76,10 @@ func (s *stuck) unchanged(ctx context.Context) (placed, error) {
 	return s.before, nil
 }
 
-// place lets the scheduler place all that waits in a cluster with these nodes added or replaced. What the orchestrator
-// makes for global services on these is placed with it.
-func (s *stuck) place(ctx context.Context, nodes ...*api.Node) (placed, error) {
-	state, err := with(s.state, nodes)
+// place lets the scheduler place all that waits in a cluster with these nodes added or replaced, once some tasks have ended. What
+// the orchestrator makes for global services on these is placed with it.
+func (s *stuck) place(ctx context.Context, ended []any, nodes ...*api.Node) (placed, error) {
+	state, err := with(s.state, ended, nodes)
 	if err != nil {
 		return nil, err
 	}
@@ -102,12 +102,12 @@ func (s *stuck) count(placement remedy.Placement, tasks []*api.Task) placed {
 	return counts
 }
 
-func with(state *collector.State, nodes []*api.Node) (*collector.State, error) {
+func with(state *collector.State, ended []any, nodes []*api.Node) (*collector.State, error) {
 	objects := make([]any, len(nodes))
 	for i, n := range nodes {
 		objects[i] = n
 	}
-	changed, err := state.With(objects)
+	changed, err := state.With(objects, ended...)
 	if err != nil {
 		return nil, fmt.Errorf("change nodes in a copy of the cluster: %w", err)
 	}

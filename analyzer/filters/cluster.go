@@ -2,7 +2,6 @@ package filters
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
@@ -100,12 +99,7 @@ func (c *Cluster) Nodes() []*Node { return c.nodes }
 func (c *Cluster) Node(id string) *Node { return c.byID[id] }
 
 func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *Node {
-	node := &Node{Node: n, ports: map[hostPort][]*api.Task{}}
-	available := &api.Resources{}
-	if n.Description != nil && n.Description.Resources != nil {
-		available = n.Description.Resources.Copy()
-	}
-	node.info = scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
+	node := &Node{Node: n, ports: map[hostPort][]*api.Task{}, info: emptyInfo(n)}
 	for t := range state.TasksOn(n.ID) {
 		if holds(t) && !gone(t) {
 			node.add(t)
@@ -115,6 +109,15 @@ func newNode(n *api.Node, state *collector.State, gone func(*api.Task) bool) *No
 		}
 	}
 	return node
+}
+
+// emptyInfo is what the scheduler knows of a node without tasks.
+func emptyInfo(n *api.Node) scheduler.NodeInfo {
+	available := &api.Resources{}
+	if n.Description != nil && n.Description.Resources != nil {
+		available = n.Description.Resources.Copy()
+	}
+	return scheduler.NodeInfo{Node: n, AvailableResources: available, ActiveTasksCountByService: map[string]int{}}
 }
 
 // holds tells whether a task on a node holds resources there (manager/scheduler.Scheduler.setupTasksList).
@@ -143,21 +146,25 @@ func (n *Node) add(t *api.Task) {
 	}
 }
 
-// with is the node with more tasks.
-func (n *Node) with(more []*api.Task) *Node {
+// changed is the node without some of its tasks, and with more.
+func (n *Node) changed(gone func(*api.Task) bool, more []*api.Task) *Node {
 	copied := *n
-	copied.Tasks = slices.Clone(n.Tasks)
-	copied.ports = make(map[hostPort][]*api.Task, len(n.ports))
-	for port, holders := range n.ports {
-		copied.ports[port] = slices.Clip(holders)
+	copied.info, copied.ports, copied.Tasks = emptyInfo(n.Node), map[hostPort][]*api.Task{}, nil
+	copied.portless = slices.DeleteFunc(slices.Clone(n.portless), gone)
+	for _, t := range n.Tasks {
+		if !gone(t) {
+			copied.add(t)
+		}
 	}
-	copied.info.AvailableResources = n.Available()
-	copied.info.ActiveTasksCountByService = maps.Clone(n.info.ActiveTasksCountByService)
 	for _, t := range more {
 		copied.add(t)
 	}
 	return &copied
 }
+
+// StopsOnReturn tells of a task on a node that does not answer the managers whether it was told to stop meanwhile: until the node is
+// back it holds what it has there.
+func StopsOnReturn(t *api.Task) bool { return t.DesiredState > api.TaskStateCompleted }
 
 // Reservations returns what a task reserves; never nil.
 func Reservations(t *api.Task) *api.Resources {

@@ -143,9 +143,9 @@ func (c *Cluster) JudgeOn(t *api.Task, nodeID string) (row Row, judged bool) {
 	return Row{n, c.judge(t, n, swarmkitFilters(t))}, true
 }
 
-// JudgeBeside holds a task against a node as it would be with more tasks, whatever node those are on.
-func (c *Cluster) JudgeBeside(t *api.Task, n *Node, more []*api.Task) Row {
-	n = n.with(more)
+// JudgeIf holds a task against a node as it would be without some of its tasks, and with more, whatever node those are on.
+func (c *Cluster) JudgeIf(t *api.Task, n *Node, gone func(*api.Task) bool, more []*api.Task) Row {
+	n = n.changed(gone, more)
 	return Row{n, c.judge(t, n, swarmkitFilters(t))}
 }
 

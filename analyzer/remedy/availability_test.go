@@ -8,6 +8,7 @@ func TestNoAvailableNode(t *testing.T) {
 		web  = service("web", 2, constrained("node.role==worker"))
 		logs = service("logs", 0, global)
 		big  = service("web", 1, reserves(16*gib, 0))
+		half = service("web", 1, constrained("node.role==worker"), reserves(5*gib, 0))
 	)
 	check(t, "no-available-node", []example{
 		{
@@ -21,6 +22,11 @@ func TestNoAvailableNode(t *testing.T) {
 		{
 			"a node that is down is mended there",
 			list(node(1), node(2, down), web, waiting(web, 1, 2)),
+			[]string{"at node-2: systemctl start docker | not verified | none"},
+		},
+		{
+			"what was told to stop on a node that is down stops once it is back",
+			list(node(1), node(2, down), half, toldToStop(on(half, 2)), waiting(half, 1, 1)),
 			[]string{"at node-2: systemctl start docker | not verified | none"},
 		},
 		{

@@ -144,3 +144,11 @@ func brief(r analyzer.Remedy) string {
 
 // list flattens objects and slices of them.
 func list(objects ...any) []any { return objects }
+
+// toldToStop are tasks that the managers do not want any more, and that run for all they know.
+func toldToStop(tasks []any) []any {
+	for _, t := range tasks {
+		t.(*api.Task).DesiredState = api.TaskStateShutdown
+	}
+	return tasks
+}

@@ -55,6 +55,9 @@ func newSubject(state *collector.State, cluster *filters.Cluster, d *analyzer.Di
 			rows = w.Rows
 		}
 		for _, row := range rows {
+			if row.Node.Status.State != api.NodeStatus_READY {
+				row = w.OnReturn(row)
+			}
 			reasons := reasonsOf(w.Task(), row)
 			key := fmt.Sprint(reasons)
 			if byReasons[key] == nil {
