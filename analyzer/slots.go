@@ -122,7 +122,7 @@ func history(s *api.Service, stuck *api.Task, tasks []*api.Task) (since time.Tim
 			made = c
 		}
 		if t != stuck && wasAsDesired(s, t) {
-			good = later(good, entered(t))
+			good = later(good, left(t))
 		}
 	}
 	for _, t := range tasks {
@@ -143,7 +143,15 @@ func wasAsDesired(s *api.Service, t *api.Task) bool {
 	default:
 		return false
 	}
-	return entered(t).Sub(created(t)) >= restartDelay(t)+monitor(s)
+	return left(t).Sub(created(t)) >= restartDelay(t)+monitor(s)
+}
+
+// left is when a task ceased to be as desired: it ended, or it runs and was told to stop, as what ran on a node that went down.
+func left(t *api.Task) time.Time {
+	if t.Status.State == api.TaskStateRunning && !isLive(t) {
+		return later(entered(t), at(t.Meta.UpdatedAt))
+	}
+	return entered(t)
 }
 
 // missing makes one entry for slots without any task.

@@ -139,6 +139,12 @@ func TestAgesAreCountedFromWhenTheSlotWasLastAsDesired(t *testing.T) {
 		"after a task that ran, from when that ended": {
 			[]*api.Task{taskOf(1, api.TaskStateShutdown, 2*time.Minute, ended(""), createdAt(time.Hour)), taskOf(1, api.TaskStatePending, time.Minute)}, 2 * time.Minute,
 		},
+		"after a task that runs still, from when it was told to stop": {
+			[]*api.Task{
+				taskOf(1, api.TaskStateRunning, 2*time.Minute, ended(""), createdAt(time.Hour), func(t *api.Task) { t.Status.Timestamp, t.NodeID = ago(time.Hour), "node-away" }),
+				taskOf(1, api.TaskStatePending, time.Minute),
+			}, 2 * time.Minute,
+		},
 		"a task that was rejected was never as desired": {
 			[]*api.Task{taskOf(1, api.TaskStateRejected, 2*time.Minute, ended("No such image: x"), createdAt(time.Hour)), taskOf(1, api.TaskStatePending, time.Minute)}, time.Hour,
 		},

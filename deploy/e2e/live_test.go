@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,9 +76,10 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 		}
 	}
 	t.Run("a task that the scheduler looks at no more is named, and placed by the remedy", func(t *testing.T) { r.with(t).staleTask() })
-	t.Run("a node that takes no tasks is named, with which of the three", func(t *testing.T) {
+	t.Run("a node that takes no tasks is named, with which of the two", func(t *testing.T) {
 		r.with(t).unavailableNode()
 	})
+	t.Run("what ran on a node that goes down heals when that is back", func(t *testing.T) { r.with(t).nodeGoesDown() })
 	t.Run("with the leader drained an agent on a follower speaks", func(t *testing.T) {
 		r.with(t).drainedLeader()
 	})
@@ -267,20 +269,8 @@ func (r *rig) metricsCount(planted []fault) {
 // unavailableNode drains, pauses and freezes a node that a service is bound to.
 func (r *rig) unavailableNode() {
 	const service = "bound"
-	for _, state := range []string{"drain", "pause", "down"} {
-		if state == "down" {
-			if err := r.Pause(r.t.Context(), 4); err != nil {
-				r.t.Fatal(err)
-			}
-			r.eventually(time.Minute, func() error {
-				if is := r.docker(1, "node", "inspect", "-f", "{{.Status.State}}", "node-4"); is != state {
-					return fmt.Errorf("node-4 is %s", is)
-				}
-				return nil
-			})
-		} else {
-			r.sh("docker node update --availability " + state + " node-4")
-		}
+	for _, state := range []string{"drain", "pause"} {
+		r.sh("docker node update --availability " + state + " node-4")
 		before := len(of(r.events(), "stuck", service))
 		r.sh("docker service create -d --no-resolve-image --name " + service + " --constraint node.hostname==node-4 demo:1")
 		r.eventually(time.Minute, func() error {
@@ -290,17 +280,11 @@ func (r *rig) unavailableNode() {
 			return nil
 		})
 		r.isRight(fault{cause: "no-available-node", names: []string{"node-4", state}}, *of(r.events(), "stuck", service)[before].Diagnosis)
-		if state == "down" {
-			if err := r.Resume(r.t.Context(), 4); err != nil {
-				r.t.Fatal(err)
-			}
-		} else {
-			d := r.isFound(fault{service: service, cause: "no-available-node"})
-			if proven := provenOf(d); len(proven) != 1 {
-				r.t.Fatalf("want one proven remedy, not %+v", d.Remedies)
-			}
-			r.comesTrue(d, d.Remedies[0])
+		d := r.isFound(fault{service: service, cause: "no-available-node"})
+		if proven := provenOf(d); len(proven) != 1 {
+			r.t.Fatalf("want one proven remedy, not %+v", d.Remedies)
 		}
+		r.comesTrue(d, d.Remedies[0])
 		r.eventually(time.Minute, func() error {
 			if n := len(of(r.events(), "resolved", service)); n != before+1 {
 				return fmt.Errorf("%s: %s is not resolved", state, service)
@@ -309,6 +293,37 @@ func (r *rig) unavailableNode() {
 		})
 		r.sh("docker service rm " + service)
 	}
+}
+
+// nodeGoesDown stops a node that more than half is reserved on: until it is back, its managers count that as held there, and would
+// have no room for the task that they make in its place.
+func (r *rig) nodeGoesDown() {
+	f := fault{service: "large", cause: "no-available-node", names: []string{"node-4", "down"}}
+	r.sh("docker service create -d --no-resolve-image --name large --constraint node.hostname==node-4 --reserve-memory " + r.moreThanHalf() + " demo:1")
+	r.eventually(time.Minute, func() error { return r.running(f.service) })
+	if err := r.Pause(r.t.Context(), 4); err != nil {
+		r.t.Fatal(err)
+	}
+	r.eventually(2*time.Minute, func() error { return r.allSaid("stuck", []fault{f}) })
+	r.isNamed(f, r.events())
+	d := r.isFound(f)
+	if d.HealsItself != "when node-4 returns" || len(d.Remedies) != 1 || d.Remedies[0].At != "node-4" || strings.Contains(d.Remedies[0].Note, "alone") {
+		r.t.Errorf("it heals %q, and what is to be done: %+v", d.HealsItself, d.Remedies)
+	}
+	if err := r.Resume(r.t.Context(), 4); err != nil {
+		r.t.Fatal(err)
+	}
+	r.eventually(time.Minute, func() error { return r.allSaid("resolved", []fault{f}) })
+	r.sh("docker service rm " + f.service)
+}
+
+// moreThanHalf is 0.6 of a node's memory, in bytes: all have as much.
+func (r *rig) moreThanHalf() string {
+	total, err := strconv.ParseInt(r.docker(1, "node", "inspect", "-f", "{{.Description.Resources.MemoryBytes}}", "node-4"), 10, 64)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return strconv.FormatInt(total/5*3, 10)
 }
 
 // drainedLeader takes the agent off the leader: a global service has no task on a drained node.
