@@ -84,6 +84,7 @@ func (d *Draft) Update(serviceID string, change func(*api.ServiceSpec)) {
 	}
 	s := before.Copy()
 	s.PreviousSpec, s.PreviousSpecVersion = before.Spec.Copy(), before.SpecVersion
+	s.UpdateStatus = nil // what was under way is over (manager/controlapi.Server.UpdateService)
 	change(&s.Spec)
 	s.SpecVersion = &api.Version{Index: 1}
 	if before.SpecVersion != nil {

@@ -182,14 +182,17 @@ func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty ma
 	if err != nil {
 		return err
 	}
-	after := state.Service(c.ID)
+	after := state.Service(c.ID).Copy()
+	if c.Rollback {
+		after.UpdateStatus = &api.UpdateStatus{State: api.UpdateStatus_ROLLBACK_STARTED}
+		after.SpecVersion = before.PreviousSpecVersion // tasks of that version stay
+	}
 	if !reflect.DeepEqual(before.Spec.Task, after.Spec.Task) {
 		for t := range r.state.TasksOf(c.ID) { // one that waits has no node, so that it never stays as it is
 			dirty[t.ID] = dirty[t.ID] || analyzer.IsToRun(t) && t.Status.State <= api.TaskStatePending
 		}
 	}
 	if c.JobStatus != nil {
-		after = after.Copy()
 		after.JobStatus = c.JobStatus
 	}
 	return r.with([]any{after})

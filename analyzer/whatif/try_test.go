@@ -122,6 +122,56 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 	})
 }
 
+func TestARollbackIsDoneAsTheSettingsForRollbacksSay(t *testing.T) {
+	t.Parallel()
+	back := func(edits ...func(*api.ServiceSpec)) func(*api.Service) Change {
+		return func(s *api.Service) Change {
+			change := updated(s, false, append([]func(*api.ServiceSpec){reserves(5)}, edits...)...)
+			change.Services[0].Rollback = true
+			return change
+		}
+	}
+	rollbackOrder := func(order api.UpdateConfig_UpdateOrder, parallelism uint64) func(*api.ServiceSpec) {
+		return func(s *api.ServiceSpec) { s.Rollback = &api.UpdateConfig{Order: order, Parallelism: parallelism} }
+	}
+	checkTried(t, map[string]tried{
+		"start-first with parallelism 2 needs room for both, however updates are done": {
+			service("web", 2, 6, order(api.UpdateConfig_STOP_FIRST, 1)), []string{"a", "b"},
+			back(rollbackOrder(api.UpdateConfig_START_FIRST, 2)),
+			brief{
+				Wanted: 2, Running: 2, Waits: 2, On: map[string]int{"a": 1, "b": 1}, Cause: "insufficient-memory", Steps: 1,
+				Need: "2 × 5 memory beside 2 × 6, free 2 ",
+			},
+		},
+		"stop-first makes its own room, also where updates start first": {
+			service("web", 2, 6, order(api.UpdateConfig_START_FIRST, 2)), []string{"a", "b"},
+			back(rollbackOrder(api.UpdateConfig_STOP_FIRST, 1)),
+			brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 2, Steps: 2},
+		},
+		"one at a time where nothing is set": {
+			service("web", 2, 6, order(api.UpdateConfig_START_FIRST, 2)), []string{"a", "b"}, back(),
+			brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 2, Steps: 2},
+		},
+	})
+}
+
+func TestARollbackOfHalfAnUpdateLeavesWhatTheUpdateDidNotReach(t *testing.T) {
+	t.Parallel()
+	web := service("web", 2, 6)
+	tasks := running(web, "a", "b")
+	former := tasks[1].(*api.Task)
+	former.Spec = *web.Spec.Task.Copy()
+	former.Spec.Resources = &api.ResourceRequirements{Reservations: &api.Resources{MemoryBytes: 5 * gib}}
+	former.SpecVersion = &api.Version{Index: 1}
+	web.PreviousSpecVersion = former.SpecVersion
+	change := updated(web, false, reserves(5))
+	change.Services[0].Rollback = true
+	want := brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 1, Steps: 1}
+	if diff := cmp.Diff(want, briefly(try(t, change, tasks, web, node("a", 8), node("b", 8)))); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestTasksFollowAChangeOfNodes(t *testing.T) {
 	t.Parallel()
 	checkTried(t, map[string]tried{

@@ -101,7 +101,7 @@ func (e *engine) ServiceUpdate(ctx context.Context, id string, version swarm.Ver
 	after := answer.Service.Copy()
 	change := whatif.ServiceChange{ID: before.ID, Spec: &after.Spec, JobStatus: after.JobStatus}
 	if request.Rollback == api.UpdateServiceRequest_PREVIOUS {
-		change.Restarts = !proto.Equal(&before.Spec.Task, &after.Spec.Task)
+		change.Rollback = true // the managers' own object: task by task they compare with it
 	} else if err := e.compare(ctx, before, &change); err != nil {
 		return swarm.ServiceUpdateResponse{}, err
 	}
