@@ -3,13 +3,11 @@ package whatif
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
 
-	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -175,7 +173,7 @@ func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty ma
 			spec.Task.ForceUpdate = max(force, spec.Task.ForceUpdate) + 1
 		}
 	})
-	for _, t := range draft.Replaced(c.ID) {
+	for _, t := range draft.Dirty(c.ID) {
 		dirty[t.ID] = true
 	}
 	state, err := draft.State()
@@ -186,11 +184,6 @@ func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty ma
 	if c.Rollback {
 		after.UpdateStatus = &api.UpdateStatus{State: api.UpdateStatus_ROLLBACK_STARTED}
 		after.SpecVersion = before.PreviousSpecVersion // tasks of that version stay
-	}
-	if !reflect.DeepEqual(before.Spec.Task, after.Spec.Task) {
-		for t := range r.state.TasksOf(c.ID) { // one that waits has no node, so that it never stays as it is
-			dirty[t.ID] = dirty[t.ID] || analyzer.IsToRun(t) && t.Status.State <= api.TaskStatePending
-		}
 	}
 	if c.JobStatus != nil {
 		after.JobStatus = c.JobStatus

@@ -122,6 +122,43 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 	})
 }
 
+func TestAnUpdateMakesAnewWhatWaitsAndIsNotAsItsSpecSays(t *testing.T) {
+	t.Parallel()
+	former := func(s *api.Service, nodes ...string) []any {
+		tasks := running(s, nodes...)
+		last := tasks[len(tasks)-1].(*api.Task)
+		last.Spec = *s.Spec.Task.Copy()
+		last.Spec.Resources = &api.ResourceRequirements{Reservations: &api.Resources{MemoryBytes: 9 * gib}}
+		last.SpecVersion = &api.Version{Index: 1}
+		return tasks
+	}
+	onPort := service("web", 3, 1, hostPort)
+	onFormer := service("web", 3, 1)
+	for name, test := range map[string]struct {
+		service *api.Service
+		tasks   []any
+		change  Change
+		want    brief
+	}{
+		"a port that is given up": {
+			onPort, running(onPort, "a", "b", ""), updated(onPort, false, func(s *api.ServiceSpec) { s.Endpoint = &api.EndpointSpec{} }),
+			brief{All: true, Wanted: 3, Running: 3, On: map[string]int{"a": 1, "b": 2}, Done: 3, Steps: 3},
+		},
+		"a former spec, where nothing is changed": {
+			onFormer, former(onFormer, "a", "b", ""), updated(onFormer, false, same),
+			brief{All: true, Wanted: 3, Running: 3, On: map[string]int{"a": 1, "b": 2}, Done: 1, Steps: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := briefly(try(t, test.change, test.tasks, test.service, node("a", 1), node("b", 8)))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestARollbackIsDoneAsTheSettingsForRollbacksSay(t *testing.T) {
 	t.Parallel()
 	back := func(edits ...func(*api.ServiceSpec)) func(*api.Service) Change {

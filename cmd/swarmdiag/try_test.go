@@ -30,6 +30,7 @@ func TestWhatTryPrints(t *testing.T) {
 		"start-first-no-room":  {healthyCase, "service update --reserve-memory 100G --update-order start-first --update-parallelism 2 web", 2},
 		"max-replicas":         {healthyCase, "service update --replicas-max-per-node 1 --update-order start-first --force web", 2},
 		"host-port":            {"testdata/cases/host-port", "service update --force --update-order start-first holder", 2},
+		"host-port-moved":      {"testdata/cases/host-port", "service update --publish-rm published=9000,target=8080,mode=host --publish-add published=9001,target=8080,mode=host --constraint-add node.hostname==node-2 web", 0},
 		"create":               {healthyCase, "service create --name big --replicas 4 --reserve-memory 20G image", 2},
 		"drain":                {fragmentedCase, "node update --availability drain node-3", 0},
 		"label":                {"testdata/cases/global-no-node", "node update --label-add gpu=true node-2", 0},
