@@ -45,13 +45,18 @@ func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
 }
 
 func (r *reporter) verdict(o whatif.Outcome) {
-	waiting, lost, stopped := 0, 0, 0
+	waiting, lost, ends, stopped := 0, 0, 0, 0
+	var nowhere []string
 	for _, s := range o.Services {
 		if s.Other {
 			continue
 		}
 		waiting += s.Waiting
 		lost += s.Lost
+		ends += s.Ends
+		if s.Nowhere {
+			nowhere = append(nowhere, s.Name)
+		}
 		if s.Update.Stops() || s.Update != nil && s.Update.Capped {
 			stopped++
 		}
@@ -61,8 +66,12 @@ func (r *reporter) verdict(o whatif.Outcome) {
 		r.line("Nothing would change place.")
 	case o.PlacesAll:
 		r.line("Every task%s would be placed.", whose(o.About))
+	case waiting == 0 && len(nowhere) > 0:
+		r.line("No node would run%s.", strings.TrimPrefix(whose(nowhere), " of"))
 	case waiting == 0 && lost > 0:
 		r.line("%s%s would be lost: by their restart policy none follows.", capital(tasks(lost)), whose(o.About))
+	case waiting == 0 && ends > 0:
+		r.line("%s%s would end, and none would follow.", capital(tasks(ends)), whose(o.About))
 	case waiting == 0 && stopped > 0:
 		r.line("The update was not followed to its end.")
 	default:
@@ -114,6 +123,9 @@ func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
 	}
 	if s.Lost > 0 {
 		r.field("lost", tasks(s.Lost)+", of which the restart policy has no other follow")
+	}
+	if s.Ends > 0 {
+		r.field("ends", tasks(s.Ends)+", on nodes that the constraints exclude")
 	}
 	if s.Complete > 0 {
 		r.field("complete", tasks(s.Complete)+", and none follows")

@@ -5,7 +5,8 @@ import "github.com/swarmdiag/swarmdiag/analyzer"
 // Outcome is what a change would do.
 type Outcome struct {
 	// PlacesAll tells that every task of the services that the change is about would run, with its new spec: of those that it
-	// makes, updates or displaces; where it is one of nodes, also of all that waits.
+	// makes, updates or displaces; where it is one of nodes, also of all that waits. A global service that no node would run,
+	// or that its new spec takes off a node, is no such one.
 	PlacesAll bool `json:"places_all"`
 	// About are the names of the services that the change makes or updates, none where it is one of nodes.
 	About []string `json:"about"`
@@ -37,6 +38,11 @@ type Service struct {
 	// restart policy has no other task follow: swarmkit takes such a slot as filled.
 	Complete int `json:"complete,omitempty"`
 	Lost     int `json:"lost,omitempty"`
+	// Ends counts the tasks of a global service whose nodes its new spec excludes. None follows them.
+	Ends int `json:"ends,omitempty"`
+	// Nowhere tells of a global service that the change makes or updates, or whose last task it displaces, that no node would
+	// run it.
+	Nowhere bool `json:"nowhere,omitempty"`
 	// Placed is how many tasks the scheduler gave a node in all, those of the update included.
 	Placed int `json:"placed"`
 	// On is where the tasks run in the end, and how many ran there before.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/manager/orchestrator"
 
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
@@ -212,6 +213,9 @@ func (r *rehearsal) start(ctx context.Context, plans []plan, inTurn bool) error 
 	var fresh []*api.Task
 	for _, p := range plans {
 		r.displace(p.ends, why(p.service))
+		if id := p.service.ID; r.updated[id] && orchestrator.IsGlobalService(p.service) {
+			r.excluded[id] = countHere(p.ends)
+		}
 		if err := r.end(p.ends...); err != nil {
 			return err
 		}
