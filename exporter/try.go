@@ -186,6 +186,9 @@ func need(n whatif.Need) string {
 	if n.BesideEach > 0 {
 		beside = fmt.Sprintf("%d × %s", n.Beside, quantity(&n.BesideEach, n.Unit))
 	}
+	for _, held := range n.BesideAlso {
+		beside += fmt.Sprintf(" and %d × %s", held.Tasks, quantity(&held.Each, n.Unit))
+	}
 	return fmt.Sprintf("%d × %s of %s beside %s; free on %s, the nearest: %s",
 		n.Tasks, quantity(&n.Each, n.Unit), n.What, beside, n.Node, quantity(&n.Free, n.Unit))
 }

@@ -101,18 +101,26 @@ type Step struct {
 	Left int `json:"left"`
 }
 
-// Need is an inequality that does not hold: Tasks new ones want Each, beside Beside tasks of the service that run, and
-// Node, the nearest, has Free.
+// Need is an inequality that does not hold: Tasks new ones want Each, beside Beside tasks of the service that run and hold
+// BesideEach of it and those of BesideAlso, and Node, the nearest, has Free.
 type Need struct {
 	What   string  `json:"what"`
 	Unit   string  `json:"unit,omitempty"`
 	Tasks  int     `json:"tasks"`
 	Each   float64 `json:"each,omitempty"`
 	Beside int     `json:"beside"`
-	// BesideEach is what each of those holds.
+	// BesideEach is what each of those holds; nothing where none of the service's tasks that run holds any.
 	BesideEach float64 `json:"beside_each,omitempty"`
+	// BesideAlso are those that hold less, as old tasks do where the new spec asks for more.
+	BesideAlso []Held  `json:"beside_also,omitempty"`
 	Free       float64 `json:"free"`
 	Node       string  `json:"node,omitempty"`
 	// Wanted is what is asked for where that is no amount: a port, a constraint.
 	Wanted string `json:"wanted,omitempty"`
+}
+
+// Held is how many tasks hold so much each.
+type Held struct {
+	Tasks int     `json:"tasks"`
+	Each  float64 `json:"each"`
 }

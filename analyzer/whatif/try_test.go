@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/genericresource"
 
 	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
@@ -92,7 +93,7 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 			},
 			brief{
 				Wanted: 2, Running: 2, Waits: 1, On: map[string]int{"a": 1, "b": 1}, Cause: "insufficient-memory", Done: 1, Steps: 2,
-				Need: "1 × 5 memory beside 2 × 5, free 4 ",
+				Need: "1 × 5 memory beside 1 × 5, 1 × 4, free 4 ",
 			},
 		},
 		"an update stops where the new spec fits nowhere": {
@@ -206,6 +207,40 @@ func TestARollbackOfHalfAnUpdateLeavesWhatTheUpdateDidNotReach(t *testing.T) {
 	want := brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 1, Steps: 1}
 	if diff := cmp.Diff(want, briefly(try(t, change, tasks, web, node("a", 8), node("b", 8)))); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestWhatStopsAnUpdateIsOnlyWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	gpus := func(s *api.ServiceSpec) {
+		s.Task.Resources.Reservations.Generic = []*api.GenericResource{genericresource.NewDiscrete("gpu", 1)}
+	}
+	web := service("web", 3, 1)
+	for name, test := range map[string]struct {
+		edits []func(*api.ServiceSpec)
+		want  string
+	}{
+		"one of those that run holds the only one": {
+			[]func(*api.ServiceSpec){gpus}, "1 × 1 generic:gpu beside 1 × 1, free 0 ",
+		},
+		"one constraint that no node meets": {
+			[]func(*api.ServiceSpec){constrained("node.labels.id==a", "node.labels.nope==1")},
+			"1 × 0 constraint beside 2 × 0, free 0 node.labels.nope==1",
+		},
+		"constraints that no node meets together": {
+			[]func(*api.ServiceSpec){constrained("node.labels.id==a", "node.labels.id==b")},
+			"1 × 0 constraint beside 2 × 0, free 0 node.labels.id==a and node.labels.id==b",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := node("a", 8)
+			a.Description.Resources.Generic = []*api.GenericResource{genericresource.NewDiscrete("gpu", 1)}
+			outcome := try(t, updated(web, true, test.edits...), running(web, "a", "b", "b"), web, a, node("b", 8))
+			if got := briefly(outcome).Need; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }
 
