@@ -15,6 +15,9 @@ import (
 
 // Try does a change to a copy of the state, and tells what comes of it. An error means that it could not be tried.
 func Try(ctx context.Context, state *collector.State, change Change, now time.Time) (Outcome, error) {
+	if err := bound(state, change.Services); err != nil {
+		return Outcome{}, err
+	}
 	now = now.Add(time.Nanosecond) // in a dump now is when something happened, and what the change makes is younger
 	r, err := newRehearsal(state, now)
 	if err != nil {

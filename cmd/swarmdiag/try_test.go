@@ -41,6 +41,7 @@ func TestWhatTryPrints(t *testing.T) {
 		"stack":                {healthyCase, "stack deploy -c testdata/try/shop.yml shop", 2},
 		"scale-frees-room":     {"testdata/cases/constraint-and-memory", "service scale filler=0", 0},
 		"update-frees-room":    {fragmentedCase, "service update --reserve-memory 1G filler", 0},
+		"scale-twice":          {healthyCase, "service scale web=5 web=6", 0},
 		"nothing-moves":        {healthyCase, "service update --update-parallelism 2 web", 0},
 		"constraint-corrected": {"testdata/cases/constraint-value", "service update --constraint-rm node.labels.env==production --constraint-add node.labels.env==prod web", 0},
 	} {
@@ -85,6 +86,7 @@ func TestBadInputToTryGetsDockersErrorAndStatus1(t *testing.T) {
 		"an unknown command":  {"volume create x", "nothing to try by the name of \"volume\""},
 		"a service removed":   {"service rm web", "unknown command: swarmdiag try service rm"},
 		"no service":          {"service update", "'swarmdiag try service update' requires 1 argument"},
+		"too many tasks":      {"service scale web=3000000", "service web would have 3000000 tasks: a change is tried that makes at most 20000 more"},
 		"a broken stack file": {"stack deploy -c testdata/try/broken.yml shop", "Additional property replica is not allowed"},
 		"an unknown format":   {"--format xml service scale web=1", "it is one of table, json"},
 		"no node to be like":  {"node add node-4", "like"},
