@@ -45,7 +45,7 @@ func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
 }
 
 func (r *reporter) verdict(o whatif.Outcome) {
-	waiting, lost, ends, stopped := 0, 0, 0, 0
+	waiting, lost, ends, unaddressed, stopped := 0, 0, 0, 0, 0
 	var nowhere []string
 	for _, s := range o.Services {
 		if s.Other {
@@ -54,6 +54,7 @@ func (r *reporter) verdict(o whatif.Outcome) {
 		waiting += s.Waiting
 		lost += s.Lost
 		ends += s.Ends
+		unaddressed += s.Unaddressed
 		if s.Nowhere {
 			nowhere = append(nowhere, s.Name)
 		}
@@ -72,6 +73,8 @@ func (r *reporter) verdict(o whatif.Outcome) {
 		r.line("%s%s would be lost: by their restart policy none follows.", capital(tasks(lost)), whose(o.About))
 	case waiting == 0 && ends > 0:
 		r.line("%s%s would end, and none would follow.", capital(tasks(ends)), whose(o.About))
+	case waiting == 0 && unaddressed > 0:
+		r.line("%s%s may get no address.", capital(tasks(unaddressed)), whose(o.About))
 	case waiting == 0 && stopped > 0:
 		r.line("The update was not followed to its end.")
 	default:
@@ -126,6 +129,9 @@ func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
 	}
 	if s.Ends > 0 {
 		r.field("ends", tasks(s.Ends)+", on nodes that the constraints exclude")
+	}
+	if s.Unaddressed > 0 {
+		r.field("addresses", tasks(s.Unaddressed)+" may get none: others on the network wait for the allocator now")
 	}
 	if s.Complete > 0 {
 		r.field("complete", tasks(s.Complete)+", and none follows")

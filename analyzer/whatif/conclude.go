@@ -78,7 +78,7 @@ func (s *Service) isUntouched() bool {
 
 // isPlaced tells that nothing of a service is missing in the end.
 func (s *Service) isPlaced() bool {
-	return s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && s.Ends == 0 && !s.Nowhere &&
+	return s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && s.Ends == 0 && s.Unaddressed == 0 && !s.Nowhere &&
 		!s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
 }
 
@@ -100,7 +100,7 @@ func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Updat
 	} else {
 		s.Wanted = r.wanted(now)
 		s.Complete, s.Lost = r.ended(ctx, now)
-		s.Ends = r.excluded[id]
+		s.Ends, s.Unaddressed = r.excluded[id], r.addresses(now)
 	}
 	s.Name, s.New = now.Spec.Annotations.Name, r.before.Service(id) == nil
 	after, before := map[string]int{}, map[string]int{}

@@ -43,6 +43,8 @@ type Service struct {
 	// Nowhere tells of a global service that the change makes or updates, or whose last task it displaces, that no node would
 	// run it.
 	Nowhere bool `json:"nowhere,omitempty"`
+	// Unaddressed counts tasks that may get no address: others on a network of theirs wait for the allocator now.
+	Unaddressed int `json:"unaddressed,omitempty"`
 	// Placed is how many tasks the scheduler gave a node in all, those of the update included.
 	Placed int `json:"placed"`
 	// On is where the tasks run in the end, and how many ran there before.

@@ -144,11 +144,7 @@ func (r *rehearsal) task(s *api.Service, slot uint64, node string) *api.Task {
 	if s.JobStatus != nil {
 		t.JobIteration, t.DesiredState = &s.JobStatus.JobIteration, api.TaskStateCompleted
 	}
-	networks := s.Spec.Task.Networks
-	if len(networks) == 0 {
-		networks = s.Spec.Networks
-	}
-	for _, n := range networks {
+	for _, n := range networksOf(s) {
 		if network := r.state.Network(n.Target); network != nil {
 			t.Networks = append(t.Networks, &api.NetworkAttachment{Network: network})
 		}
