@@ -92,6 +92,7 @@ func keepServiceSpec(s *api.ServiceSpec) api.ServiceSpec {
 		Task:        keepTaskSpec(&s.Task),
 		Mode:        s.Mode,
 		Update:      s.Update,
+		Rollback:    s.Rollback,
 	}
 	if s.Endpoint != nil {
 		kept.Endpoint = &api.EndpointSpec{Mode: s.Endpoint.Mode, Ports: s.Endpoint.Ports}

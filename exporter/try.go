@@ -45,13 +45,19 @@ func Outcome(out io.Writer, o whatif.Outcome, colored bool) error {
 }
 
 func (r *reporter) verdict(o whatif.Outcome) {
-	waiting, lost, stopped := 0, 0, 0
+	waiting, lost, ends, unaddressed, stopped := 0, 0, 0, 0, 0
+	var nowhere []string
 	for _, s := range o.Services {
 		if s.Other {
 			continue
 		}
 		waiting += s.Waiting
 		lost += s.Lost
+		ends += s.Ends
+		unaddressed += s.Unaddressed
+		if s.Nowhere {
+			nowhere = append(nowhere, s.Name)
+		}
 		if s.Update.Stops() || s.Update != nil && s.Update.Capped {
 			stopped++
 		}
@@ -61,8 +67,14 @@ func (r *reporter) verdict(o whatif.Outcome) {
 		r.line("Nothing would change place.")
 	case o.PlacesAll:
 		r.line("Every task%s would be placed.", whose(o.About))
+	case waiting == 0 && len(nowhere) > 0:
+		r.line("No node would run%s.", strings.TrimPrefix(whose(nowhere), " of"))
 	case waiting == 0 && lost > 0:
 		r.line("%s%s would be lost: by their restart policy none follows.", capital(tasks(lost)), whose(o.About))
+	case waiting == 0 && ends > 0:
+		r.line("%s%s would end, and none would follow.", capital(tasks(ends)), whose(o.About))
+	case waiting == 0 && unaddressed > 0:
+		r.line("%s%s may get no address.", capital(tasks(unaddressed)), whose(o.About))
 	case waiting == 0 && stopped > 0:
 		r.line("The update was not followed to its end.")
 	default:
@@ -114,6 +126,12 @@ func (r *reporter) service(s *whatif.Service, o whatif.Outcome) {
 	}
 	if s.Lost > 0 {
 		r.field("lost", tasks(s.Lost)+", of which the restart policy has no other follow")
+	}
+	if s.Ends > 0 {
+		r.field("ends", tasks(s.Ends)+", on nodes that the constraints exclude")
+	}
+	if s.Unaddressed > 0 {
+		r.field("addresses", tasks(s.Unaddressed)+" may get none: others on the network wait for the allocator now")
 	}
 	if s.Complete > 0 {
 		r.field("complete", tasks(s.Complete)+", and none follows")
@@ -173,6 +191,9 @@ func need(n whatif.Need) string {
 	beside := fmt.Sprintf("%d that run", n.Beside)
 	if n.BesideEach > 0 {
 		beside = fmt.Sprintf("%d × %s", n.Beside, quantity(&n.BesideEach, n.Unit))
+	}
+	for _, held := range n.BesideAlso {
+		beside += fmt.Sprintf(" and %d × %s", held.Tasks, quantity(&held.Each, n.Unit))
 	}
 	return fmt.Sprintf("%d × %s of %s beside %s; free on %s, the nearest: %s",
 		n.Tasks, quantity(&n.Each, n.Unit), n.What, beside, n.Node, quantity(&n.Free, n.Unit))

@@ -84,6 +84,7 @@ func (d *Draft) Update(serviceID string, change func(*api.ServiceSpec)) {
 	}
 	s := before.Copy()
 	s.PreviousSpec, s.PreviousSpecVersion = before.Spec.Copy(), before.SpecVersion
+	s.UpdateStatus = nil // what was under way is over (manager/controlapi.Server.UpdateService)
 	change(&s.Spec)
 	s.SpecVersion = &api.Version{Index: 1}
 	if before.SpecVersion != nil {
@@ -121,9 +122,15 @@ func endpointOf(s *api.Service) *api.Endpoint {
 	return &api.Endpoint{Ports: s.Spec.Endpoint.Ports}
 }
 
-// Replaced returns the tasks of a service that are to run and that its update makes anew (manager/orchestrator.IsTaskDirty);
-// none where the draft does not update it.
+// Replaced returns the tasks of a service that have a place and that its update makes anew; none where the draft does not
+// update it.
 func (d *Draft) Replaced(serviceID string) []*api.Task {
+	return slices.DeleteFunc(d.Dirty(serviceID), func(t *api.Task) bool { return t.Status.State <= api.TaskStatePending })
+}
+
+// Dirty returns the tasks of a service that are to run, also those that wait, and that its update makes anew
+// (manager/orchestrator.IsTaskDirty); none where the draft does not update it.
+func (d *Draft) Dirty(serviceID string) []*api.Task {
 	var dirty []*api.Task
 	if !d.updates(serviceID) {
 		return nil
@@ -131,8 +138,7 @@ func (d *Draft) Replaced(serviceID string) []*api.Task {
 	s := d.service(serviceID)
 	compared := defaults.InterpolateService(&s.Spec)
 	for t := range d.base.TasksOf(serviceID) {
-		if t.DesiredState <= api.TaskStateCompleted && t.Status.State > api.TaskStatePending && t.Status.State <= api.TaskStateRunning &&
-			d.isDirty(s, compared, t) {
+		if t.DesiredState <= api.TaskStateCompleted && t.Status.State <= api.TaskStateRunning && d.isDirty(s, compared, t) {
 			dirty = append(dirty, t)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/defaults"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -28,6 +29,9 @@ func (s *subject) stopFirst() []proposal {
 		return nil
 	}
 	p := s.updateService(func(spec *api.ServiceSpec) {
+		if spec.Update == nil { // it is the rollbacks that start first
+			spec.Update = defaults.Service.Update.Copy()
+		}
 		spec.Update.Order = api.UpdateConfig_STOP_FIRST
 		spec.Task.ForceUpdate++
 	}, flag("--update-order", "stop-first"), "--force")

@@ -22,6 +22,8 @@ type ServiceChange struct {
 	// JobStatus is that of a job.
 	JobStatus *api.JobStatus
 	New       bool
+	// Rollback tells that the spec is the one before: the settings for rollbacks hold, not those for updates.
+	Rollback bool
 	// Restarts tells that every task is made anew, also where the change is in nothing that the state keeps.
 	Restarts bool
 }

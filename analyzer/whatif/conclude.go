@@ -27,8 +27,9 @@ func (r *rehearsal) conclude(ctx context.Context, now time.Time, concerned map[s
 		if changed {
 			r.out.About = append(r.out.About, s.Name)
 		}
+		s.Nowhere = r.isNowhere(id, s, changed)
 		r.explain(s, diagnoses[s.Name])
-		r.out.PlacesAll = r.out.PlacesAll && s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && !s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
+		r.out.PlacesAll = r.out.PlacesAll && s.isPlaced()
 		r.out.Services = append(r.out.Services, *s)
 	}
 	slices.Sort(r.out.About)
@@ -75,6 +76,19 @@ func (s *Service) isUntouched() bool {
 	return s.Placed == 0 && s.Waiting == 0 && !s.Removed && !slices.ContainsFunc(s.On, func(c NodeCount) bool { return c.Tasks != c.Before })
 }
 
+// isPlaced tells that nothing of a service is missing in the end.
+func (s *Service) isPlaced() bool {
+	return s.Waiting == 0 && s.Running+s.Complete >= s.Wanted && s.Ends == 0 && s.Unaddressed == 0 && !s.Nowhere &&
+		!s.Update.Stops() && (s.Update == nil || !s.Update.Capped)
+}
+
+// isNowhere tells of a global service that was changed, or that ran, that no node is left to it.
+func (r *rehearsal) isNowhere(id string, s *Service, changed bool) bool {
+	now := r.state.Service(id)
+	ran := slices.ContainsFunc(s.On, func(c NodeCount) bool { return c.Before > 0 })
+	return now != nil && isGlobal(now) && s.Wanted == 0 && s.Complete == 0 && (changed || ran)
+}
+
 // serviceOutcome counts the tasks of a service.
 func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Update) *Service {
 	now := r.state.Service(id)
@@ -86,6 +100,7 @@ func (r *rehearsal) serviceOutcome(ctx context.Context, id string, update *Updat
 	} else {
 		s.Wanted = r.wanted(now)
 		s.Complete, s.Lost = r.ended(ctx, now)
+		s.Ends, s.Unaddressed = r.excluded[id], r.addresses(now)
 	}
 	s.Name, s.New = now.Spec.Annotations.Name, r.before.Service(id) == nil
 	after, before := map[string]int{}, map[string]int{}

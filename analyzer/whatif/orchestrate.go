@@ -149,15 +149,4 @@ func (p *plan) jobGoesOn(ctx context.Context, r *rehearsal, live []*api.Task) {
 }
 
 // wantedReplicas is how many tasks of a replicated service or job are to run at once.
-func wantedReplicas(s *api.Service) int {
-	if job := s.Spec.GetReplicatedJob(); job != nil {
-		if job.MaxConcurrent == 0 {
-			return int(job.TotalCompletions)
-		}
-		return int(min(job.MaxConcurrent, job.TotalCompletions))
-	}
-	if replicated := s.Spec.GetReplicated(); replicated != nil {
-		return int(replicated.Replicas)
-	}
-	return 0
-}
+func wantedReplicas(s *api.Service) int { return int(atOnce(&s.Spec)) }

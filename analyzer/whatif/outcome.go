@@ -5,7 +5,8 @@ import "github.com/swarmdiag/swarmdiag/analyzer"
 // Outcome is what a change would do.
 type Outcome struct {
 	// PlacesAll tells that every task of the services that the change is about would run, with its new spec: of those that it
-	// makes, updates or displaces; where it is one of nodes, also of all that waits.
+	// makes, updates or displaces; where it is one of nodes, also of all that waits. A global service that no node would run,
+	// or that its new spec takes off a node, is no such one.
 	PlacesAll bool `json:"places_all"`
 	// About are the names of the services that the change makes or updates, none where it is one of nodes.
 	About []string `json:"about"`
@@ -37,6 +38,13 @@ type Service struct {
 	// restart policy has no other task follow: swarmkit takes such a slot as filled.
 	Complete int `json:"complete,omitempty"`
 	Lost     int `json:"lost,omitempty"`
+	// Ends counts the tasks of a global service whose nodes its new spec excludes. None follows them.
+	Ends int `json:"ends,omitempty"`
+	// Nowhere tells of a global service that the change makes or updates, or whose last task it displaces, that no node would
+	// run it.
+	Nowhere bool `json:"nowhere,omitempty"`
+	// Unaddressed counts tasks that may get no address: others on a network of theirs wait for the allocator now.
+	Unaddressed int `json:"unaddressed,omitempty"`
 	// Placed is how many tasks the scheduler gave a node in all, those of the update included.
 	Placed int `json:"placed"`
 	// On is where the tasks run in the end, and how many ran there before.
@@ -95,18 +103,26 @@ type Step struct {
 	Left int `json:"left"`
 }
 
-// Need is an inequality that does not hold: Tasks new ones want Each, beside Beside tasks of the service that run, and
-// Node, the nearest, has Free.
+// Need is an inequality that does not hold: Tasks new ones want Each, beside Beside tasks of the service that run and hold
+// BesideEach of it and those of BesideAlso, and Node, the nearest, has Free.
 type Need struct {
 	What   string  `json:"what"`
 	Unit   string  `json:"unit,omitempty"`
 	Tasks  int     `json:"tasks"`
 	Each   float64 `json:"each,omitempty"`
 	Beside int     `json:"beside"`
-	// BesideEach is what each of those holds.
+	// BesideEach is what each of those holds; nothing where none of the service's tasks that run holds any.
 	BesideEach float64 `json:"beside_each,omitempty"`
+	// BesideAlso are those that hold less, as old tasks do where the new spec asks for more.
+	BesideAlso []Held  `json:"beside_also,omitempty"`
 	Free       float64 `json:"free"`
 	Node       string  `json:"node,omitempty"`
 	// Wanted is what is asked for where that is no amount: a port, a constraint.
 	Wanted string `json:"wanted,omitempty"`
+}
+
+// Held is how many tasks hold so much each.
+type Held struct {
+	Tasks int     `json:"tasks"`
+	Each  float64 `json:"each"`
 }

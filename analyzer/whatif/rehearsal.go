@@ -24,6 +24,9 @@ type rehearsal struct {
 	// evicted are tasks that a changed node stopped, updated the ids of services that the change makes or updates.
 	evicted []*api.Task
 	updated map[string]bool
+	// excluded counts the running tasks of updated global services that end because their nodes are no longer among its own, by
+	// service id.
+	excluded map[string]int
 	// stranded are the ids of services with tasks on nodes that are down or drained.
 	stranded map[string]bool
 	// freed tells that running tasks ended, so that there may be room for what waits of others; contested that tasks of the
@@ -41,7 +44,8 @@ func newRehearsal(state *collector.State, now time.Time) (*rehearsal, error) {
 		return nil, fmt.Errorf("date what is tried: %w", err)
 	}
 	return &rehearsal{
-		before: state, state: state, now: stamp, placed: map[string]int{}, updated: map[string]bool{}, stranded: map[string]bool{}, notes: map[string]bool{}, out: &Outcome{},
+		before: state, state: state, now: stamp, out: &Outcome{},
+		placed: map[string]int{}, updated: map[string]bool{}, excluded: map[string]int{}, stranded: map[string]bool{}, notes: map[string]bool{},
 		others: others{touched: map[string]bool{}, rivals: map[string]bool{}},
 	}, nil
 }
@@ -140,11 +144,7 @@ func (r *rehearsal) task(s *api.Service, slot uint64, node string) *api.Task {
 	if s.JobStatus != nil {
 		t.JobIteration, t.DesiredState = &s.JobStatus.JobIteration, api.TaskStateCompleted
 	}
-	networks := s.Spec.Task.Networks
-	if len(networks) == 0 {
-		networks = s.Spec.Networks
-	}
-	for _, n := range networks {
+	for _, n := range networksOf(s) {
 		if network := r.state.Network(n.Target); network != nil {
 			t.Networks = append(t.Networks, &api.NetworkAttachment{Network: network})
 		}
@@ -177,6 +177,16 @@ func (r *rehearsal) displace(tasks []*api.Task, why string) {
 			r.out.Displaced = append(r.out.Displaced, entry)
 		}
 	}
+}
+
+func countHere(tasks []*api.Task) int {
+	n := 0
+	for _, t := range tasks {
+		if isHere(t) {
+			n++
+		}
+	}
+	return n
 }
 
 // waits tells that a task is to run and has no node yet.

@@ -196,7 +196,7 @@ func TestAPausedNodeKeepsItsGlobalTask(t *testing.T) {
 	}
 	change = updated(agent, false, except("b"))
 	outcome = try(t, change, running(agent, "a", "b"), agent, node("a", 8), b)
-	if got := briefly(outcome); !got.All || got.Wanted != 1 || got.On["b"] != 0 {
+	if got := briefly(outcome); got.All || got.Wanted != 1 || got.On["b"] != 0 || outcome.Services[0].Ends != 1 {
 		t.Errorf("a constraint that excludes the paused node ends its task: %+v", got)
 	}
 }

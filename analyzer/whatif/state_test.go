@@ -152,7 +152,11 @@ func briefly(o Outcome) brief {
 		if u := s.Update; u != nil {
 			b.Done, b.Steps = u.Done, len(u.Steps)
 			for _, n := range u.Needs {
-				b.Need += fmt.Sprintf("%d × %g %s beside %d × %g, free %g %s", n.Tasks, n.Each/scale(n), n.What, n.Beside, n.BesideEach/scale(n), n.Free/scale(n), n.Wanted)
+				b.Need += fmt.Sprintf("%d × %g %s beside %d × %g, ", n.Tasks, n.Each/scale(n), n.What, n.Beside, n.BesideEach/scale(n))
+				for _, also := range n.BesideAlso {
+					b.Need += fmt.Sprintf("%d × %g, ", also.Tasks, also.Each/scale(n))
+				}
+				b.Need += fmt.Sprintf("free %g %s", n.Free/scale(n), n.Wanted)
 			}
 		}
 	}

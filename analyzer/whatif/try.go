@@ -3,19 +3,21 @@ package whatif
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/manager/orchestrator"
 
-	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/remedy"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
 
 // Try does a change to a copy of the state, and tells what comes of it. An error means that it could not be tried.
 func Try(ctx context.Context, state *collector.State, change Change, now time.Time) (Outcome, error) {
+	if err := bound(state, change.Services); err != nil {
+		return Outcome{}, err
+	}
 	now = now.Add(time.Nanosecond) // in a dump now is when something happened, and what the change makes is younger
 	r, err := newRehearsal(state, now)
 	if err != nil {
@@ -175,21 +177,19 @@ func (r *rehearsal) changeService(ctx context.Context, c ServiceChange, dirty ma
 			spec.Task.ForceUpdate = max(force, spec.Task.ForceUpdate) + 1
 		}
 	})
-	for _, t := range draft.Replaced(c.ID) {
+	for _, t := range draft.Dirty(c.ID) {
 		dirty[t.ID] = true
 	}
 	state, err := draft.State()
 	if err != nil {
 		return err
 	}
-	after := state.Service(c.ID)
-	if !reflect.DeepEqual(before.Spec.Task, after.Spec.Task) {
-		for t := range r.state.TasksOf(c.ID) { // one that waits has no node, so that it never stays as it is
-			dirty[t.ID] = dirty[t.ID] || analyzer.IsToRun(t) && t.Status.State <= api.TaskStatePending
-		}
+	after := state.Service(c.ID).Copy()
+	if c.Rollback {
+		after.UpdateStatus = &api.UpdateStatus{State: api.UpdateStatus_ROLLBACK_STARTED}
+		after.SpecVersion = before.PreviousSpecVersion // tasks of that version stay
 	}
 	if c.JobStatus != nil {
-		after = after.Copy()
 		after.JobStatus = c.JobStatus
 	}
 	return r.with([]any{after})
@@ -216,6 +216,9 @@ func (r *rehearsal) start(ctx context.Context, plans []plan, inTurn bool) error 
 	var fresh []*api.Task
 	for _, p := range plans {
 		r.displace(p.ends, why(p.service))
+		if id := p.service.ID; r.updated[id] && orchestrator.IsGlobalService(p.service) {
+			r.excluded[id] = countHere(p.ends)
+		}
 		if err := r.end(p.ends...); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/genericresource"
 
 	"github.com/swarmdiag/swarmdiag/collector/collectortest"
 )
@@ -92,7 +93,7 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 			},
 			brief{
 				Wanted: 2, Running: 2, Waits: 1, On: map[string]int{"a": 1, "b": 1}, Cause: "insufficient-memory", Done: 1, Steps: 2,
-				Need: "1 × 5 memory beside 2 × 5, free 4 ",
+				Need: "1 × 5 memory beside 1 × 5, 1 × 4, free 4 ",
 			},
 		},
 		"an update stops where the new spec fits nowhere": {
@@ -120,6 +121,127 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 			},
 		},
 	})
+}
+
+func TestAnUpdateMakesAnewWhatWaitsAndIsNotAsItsSpecSays(t *testing.T) {
+	t.Parallel()
+	former := func(s *api.Service, nodes ...string) []any {
+		tasks := running(s, nodes...)
+		last := tasks[len(tasks)-1].(*api.Task)
+		last.Spec = *s.Spec.Task.Copy()
+		last.Spec.Resources = &api.ResourceRequirements{Reservations: &api.Resources{MemoryBytes: 9 * gib}}
+		last.SpecVersion = &api.Version{Index: 1}
+		return tasks
+	}
+	onPort := service("web", 3, 1, hostPort)
+	onFormer := service("web", 3, 1)
+	for name, test := range map[string]struct {
+		service *api.Service
+		tasks   []any
+		change  Change
+		want    brief
+	}{
+		"a port that is given up": {
+			onPort, running(onPort, "a", "b", ""), updated(onPort, false, func(s *api.ServiceSpec) { s.Endpoint = &api.EndpointSpec{} }),
+			brief{All: true, Wanted: 3, Running: 3, On: map[string]int{"a": 1, "b": 2}, Done: 3, Steps: 3},
+		},
+		"a former spec, where nothing is changed": {
+			onFormer, former(onFormer, "a", "b", ""), updated(onFormer, false, same),
+			brief{All: true, Wanted: 3, Running: 3, On: map[string]int{"a": 1, "b": 2}, Done: 1, Steps: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := briefly(try(t, test.change, test.tasks, test.service, node("a", 1), node("b", 8)))
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+func TestARollbackIsDoneAsTheSettingsForRollbacksSay(t *testing.T) {
+	t.Parallel()
+	back := func(edits ...func(*api.ServiceSpec)) func(*api.Service) Change {
+		return func(s *api.Service) Change {
+			change := updated(s, false, append([]func(*api.ServiceSpec){reserves(5)}, edits...)...)
+			change.Services[0].Rollback = true
+			return change
+		}
+	}
+	rollbackOrder := func(order api.UpdateConfig_UpdateOrder, parallelism uint64) func(*api.ServiceSpec) {
+		return func(s *api.ServiceSpec) { s.Rollback = &api.UpdateConfig{Order: order, Parallelism: parallelism} }
+	}
+	checkTried(t, map[string]tried{
+		"start-first with parallelism 2 needs room for both, however updates are done": {
+			service("web", 2, 6, order(api.UpdateConfig_STOP_FIRST, 1)), []string{"a", "b"},
+			back(rollbackOrder(api.UpdateConfig_START_FIRST, 2)),
+			brief{
+				Wanted: 2, Running: 2, Waits: 2, On: map[string]int{"a": 1, "b": 1}, Cause: "insufficient-memory", Steps: 1,
+				Need: "2 × 5 memory beside 2 × 6, free 2 ",
+			},
+		},
+		"stop-first makes its own room, also where updates start first": {
+			service("web", 2, 6, order(api.UpdateConfig_START_FIRST, 2)), []string{"a", "b"},
+			back(rollbackOrder(api.UpdateConfig_STOP_FIRST, 1)),
+			brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 2, Steps: 2},
+		},
+		"one at a time where nothing is set": {
+			service("web", 2, 6, order(api.UpdateConfig_START_FIRST, 2)), []string{"a", "b"}, back(),
+			brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 2, Steps: 2},
+		},
+	})
+}
+
+func TestARollbackOfHalfAnUpdateLeavesWhatTheUpdateDidNotReach(t *testing.T) {
+	t.Parallel()
+	web := service("web", 2, 6)
+	tasks := running(web, "a", "b")
+	former := tasks[1].(*api.Task)
+	former.Spec = *web.Spec.Task.Copy()
+	former.Spec.Resources = &api.ResourceRequirements{Reservations: &api.Resources{MemoryBytes: 5 * gib}}
+	former.SpecVersion = &api.Version{Index: 1}
+	web.PreviousSpecVersion = former.SpecVersion
+	change := updated(web, false, reserves(5))
+	change.Services[0].Rollback = true
+	want := brief{All: true, Wanted: 2, Running: 2, On: map[string]int{"a": 1, "b": 1}, Done: 1, Steps: 1}
+	if diff := cmp.Diff(want, briefly(try(t, change, tasks, web, node("a", 8), node("b", 8)))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestWhatStopsAnUpdateIsOnlyWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	gpus := func(s *api.ServiceSpec) {
+		s.Task.Resources.Reservations.Generic = []*api.GenericResource{genericresource.NewDiscrete("gpu", 1)}
+	}
+	web := service("web", 3, 1)
+	for name, test := range map[string]struct {
+		edits []func(*api.ServiceSpec)
+		want  string
+	}{
+		"one of those that run holds the only one": {
+			[]func(*api.ServiceSpec){gpus}, "1 × 1 generic:gpu beside 1 × 1, free 0 ",
+		},
+		"one constraint that no node meets": {
+			[]func(*api.ServiceSpec){constrained("node.labels.id==a", "node.labels.nope==1")},
+			"1 × 0 constraint beside 2 × 0, free 0 node.labels.nope==1",
+		},
+		"constraints that no node meets together": {
+			[]func(*api.ServiceSpec){constrained("node.labels.id==a", "node.labels.id==b")},
+			"1 × 0 constraint beside 2 × 0, free 0 node.labels.id==a and node.labels.id==b",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := node("a", 8)
+			a.Description.Resources.Generic = []*api.GenericResource{genericresource.NewDiscrete("gpu", 1)}
+			outcome := try(t, updated(web, true, test.edits...), running(web, "a", "b", "b"), web, a, node("b", 8))
+			if got := briefly(outcome).Need; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
 }
 
 func TestTasksFollowAChangeOfNodes(t *testing.T) {

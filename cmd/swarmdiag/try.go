@@ -51,8 +51,9 @@ and one more pretends that nodes joined:
 Where a change of services frees room, tasks of other services that wait for it are placed, too, and told of.
 
 The options of try itself stand before or after the command. The exit status is 0 where every task would be placed of the services
-that the command changes, or, where it changes nodes, of those that wait or lose their place; 2 where one would not, and 1 where
-the command is refused or the swarm could not be looked at.`,
+that the command changes, or, where it changes nodes, of those that wait or lose their place; 2 where one would not, where a changed
+service that is global would be taken off a node or would run on none, and 1 where the command is refused or the swarm could not
+be looked at.`,
 		Example: `  swarmdiag try service update --reserve-memory 4G --update-order start-first web
   swarmdiag try service create --name api --replicas 6 --limit-memory 1G --reserve-memory 1G registry/api:2
   swarmdiag try service scale web=20

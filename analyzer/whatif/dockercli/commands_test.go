@@ -71,6 +71,21 @@ func TestAnUpdateThatChangesNothingRestartsNothing(t *testing.T) {
 	}
 }
 
+func TestTheLastOfTwoScalesOfAServiceCounts(t *testing.T) {
+	t.Parallel()
+	change, err := run(t, cases+"healthy", "service", "scale", "web=5", "api=2", "web=7")
+	if err == nil || change != nil {
+		t.Fatalf("a global service cannot be scaled: %+v", change)
+	}
+	change, err = run(t, cases+"healthy", "service", "scale", "web=5", "cache=1", "web=7")
+	if err != nil || len(change.Services) != 2 {
+		t.Fatalf("%+v, %v", change, err)
+	}
+	if web := change.Services[0]; web.Restarts || web.Spec.GetReplicated().Replicas != 7 {
+		t.Errorf("restarts %t, %d replicas", web.Restarts, web.Spec.GetReplicated().Replicas)
+	}
+}
+
 func TestWhatRestartsTasks(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

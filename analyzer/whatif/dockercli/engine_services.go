@@ -101,12 +101,31 @@ func (e *engine) ServiceUpdate(ctx context.Context, id string, version swarm.Ver
 	after := answer.Service.Copy()
 	change := whatif.ServiceChange{ID: before.ID, Spec: &after.Spec, JobStatus: after.JobStatus}
 	if request.Rollback == api.UpdateServiceRequest_PREVIOUS {
-		change.Restarts = !proto.Equal(&before.Spec.Task, &after.Spec.Task)
-	} else if err := e.compare(ctx, before, &change); err != nil {
+		change.Rollback = true // the managers' own object: task by task they compare with it
+	} else if err := e.compare(ctx, e.original(before), &change); err != nil {
 		return swarm.ServiceUpdateResponse{}, err
 	}
-	e.change.Services = append(e.change.Services, change)
+	e.update(change)
 	return swarm.ServiceUpdateResponse{}, nil
+}
+
+// original is the service as the command found it: what an update of the command's own left is in the words of the conversions.
+func (e *engine) original(s *api.Service) *api.Service {
+	if before := e.state.Service(s.ID); before != nil {
+		return before.Copy()
+	}
+	return s
+}
+
+// update keeps the last of several updates of a service: scale sends them one right after the other.
+func (e *engine) update(change whatif.ServiceChange) {
+	for i, c := range e.change.Services {
+		if c.ID == change.ID {
+			e.change.Services[i] = change
+			return
+		}
+	}
+	e.change.Services = append(e.change.Services, change)
 }
 
 // ServiceRemove takes a service out, with its tasks: stack deploy --prune.
