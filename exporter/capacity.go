@@ -78,7 +78,7 @@ func CapacityText(out io.Writer, report capacity.Report) error {
 
 func neededTable(out io.Writer, needs []capacity.Need) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "MORE NODES LIKE\tNEEDED\tPLACE")
+	fmt.Fprintln(table, "MORE WORKERS LIKE\tNEEDED\tPLACE")
 	for _, n := range needs {
 		needed := fmt.Sprint(n.Nodes)
 		switch {
@@ -107,7 +107,7 @@ func refusals(w *bufio.Writer, needs []capacity.Need) {
 				like = append(like, other.Like)
 			}
 		}
-		fmt.Fprintf(w, "No number of nodes like %s places %s:\n", strings.Join(like, " or "), plural(n.Waiting-n.Places, "task"))
+		fmt.Fprintf(w, "No number of workers like %s places %s:\n", strings.Join(like, " or "), plural(n.Waiting-n.Places, "task"))
 		for _, r := range n.Refused {
 			fmt.Fprintf(w, "  %s because of %s: %s\n", plural(r.Tasks, "task"), r.Why, some(r.Services))
 		}

@@ -19,7 +19,7 @@ func crowded() capacity.Report {
 			{What: "activate node-3", Command: "docker node update --availability active node-3", Services: 5, Tasks: 12},
 			{What: "bring back node-4", Command: "systemctl start docker", At: "node-4", Services: 2, Tasks: 4},
 			{What: "label zone=east on node-1", Command: "docker node update --label-add 'zone=east' node-1", Services: 2, Tasks: 3, Note: "only if it is true of node-1"},
-			{What: "one more node like node-1", Services: 1, Tasks: 1},
+			{What: "one more worker like node-1", Services: 1, Tasks: 1},
 		}},
 		Needed: []capacity.Need{
 			{Like: "node-1", Nodes: 3, Places: 12, Waiting: 12},
@@ -73,7 +73,7 @@ func TestMetricsOfCapacity(t *testing.T) {
 	m := speaking(s)
 	m.Capacity(crowded())
 	want := `
-# HELP swarmdiag_nodes_needed How many more nodes like this one would place all waiting tasks that such nodes can take; 0 where none waits, absent where no number of them would place any. Found at most every 30 seconds.
+# HELP swarmdiag_nodes_needed How many more nodes like this one, joined as workers, would place all waiting tasks that such nodes can take; 0 where none waits, absent where no number of them would place any. Found at most every 30 seconds.
 # TYPE swarmdiag_nodes_needed gauge
 swarmdiag_nodes_needed{like="node-1"} 3
 # HELP swarmdiag_service_headroom_replicas How many more replicas of a replicated service fit on the nodes as they are; at most 1000 are looked for. Counted at most every 30 seconds.

@@ -32,7 +32,7 @@ func (s *stuck) candidates() []*candidate {
 	all = append(all, s.labels()...)
 	all = append(all, s.plugins()...)
 	for _, k := range kindsOf(s.cluster, s.state) {
-		all = append(all, &candidate{change: Change{What: "one more node like " + k.like.Name}, node: k.more(1)[0], isNew: true})
+		all = append(all, &candidate{change: Change{What: "one more worker like " + k.like.Name}, node: k.more(1)[0], isNew: true})
 	}
 	return all
 }

@@ -31,11 +31,11 @@ func TestWhatWouldHelpMostIsRanked(t *testing.T) {
 	}{
 		"a drained node that several services wait for": {
 			[]any{node(1), node(2, drained, labelled("zone", "east")), web, waiting(web, 3), api1, waiting(api1, 2)},
-			[]string{"activate node-2: 2 services, 5 tasks", "label zone=east on node-1: 2 services, 5 tasks", "one more node like node-2: 2 services, 5 tasks"},
+			[]string{"activate node-2: 2 services, 5 tasks", "label zone=east on node-1: 2 services, 5 tasks", "one more worker like node-2: 2 services, 5 tasks"},
 		},
 		"a node that does not answer": {
 			[]any{node(1, sized(gib)), node(2, down), big, waiting(big, 2)},
-			[]string{"bring back node-2: 1 services, 1 tasks", "one more node like node-2: 1 services, 1 tasks"},
+			[]string{"bring back node-2: 1 services, 1 tasks", "one more worker like node-2: 1 services, 1 tasks"},
 		},
 		"a plugin that no node has": {
 			[]any{node(1), node(2), vol, waiting(vol, 1), vol2, waiting(vol2, 1)},
@@ -96,7 +96,7 @@ func TestAChangeIsACommand(t *testing.T) {
 		"bring back node-3":              "node-3$ systemctl start docker",
 		"label zone=east on node-1":      "$ docker node update --label-add 'zone=east' node-1",
 		"volume plugin rexray on node-1": "node-1$ docker plugin install rexray",
-		"one more node like node-2":      "$ ",
+		"one more worker like node-2":      "$ ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
