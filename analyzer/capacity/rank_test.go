@@ -96,7 +96,7 @@ func TestAChangeIsACommand(t *testing.T) {
 		"bring back node-3":              "node-3$ systemctl start docker",
 		"label zone=east on node-1":      "$ docker node update --label-add 'zone=east' node-1",
 		"volume plugin rexray on node-1": "node-1$ docker plugin install rexray",
-		"one more worker like node-2":      "$ ",
+		"one more worker like node-2":    "$ ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
