@@ -17,7 +17,8 @@ func crowded() capacity.Report {
 	return capacity.Report{
 		Ranking: capacity.Ranking{Services: 5, Tasks: 13, Ended: true, Changes: []capacity.Change{
 			{What: "activate node-3", Command: "docker node update --availability active node-3", Services: 5, Tasks: 12},
-			{What: "bring back node-4", Command: "systemctl start docker", At: "node-4", Services: 2, Tasks: 4},
+			{What: "bring back node-4", Command: "systemctl start docker", At: "node-4", Services: 2, Tasks: 4,
+				Note: "not proven that this brings it back: only what it would take then"},
 			{What: "label zone=east on node-1", Command: "docker node update --label-add 'zone=east' node-1", Services: 2, Tasks: 3, Note: "only if it is true of node-1"},
 			{What: "one more worker like node-1", Services: 1, Tasks: 1},
 		}},
@@ -45,6 +46,19 @@ func TestCapacityIsAsPeopleReadIt(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, name, out.Bytes())
+	}
+}
+
+func TestWhatFitsIsSaidInTheNumberItHas(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		"Of the 1 task that is stuck, 1 fits as things are.":   fitting(1, 1),
+		"Of the 3 tasks that are stuck, 1 fits as things are.": fitting(3, 1),
+		"Of the 3 tasks that are stuck, 2 fit as things are.":  fitting(3, 2),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
 

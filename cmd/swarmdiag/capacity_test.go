@@ -104,7 +104,7 @@ func TestWhyTellsWhatSeveralServicesWaitForAndWhatWouldHelpMost(t *testing.T) {
 	for _, want := range []string{
 		"and by every other filter would take what is stuck: 2 tasks of 2 services (api, web)\n" +
 			"  remedy       $ docker node update --availability active node-2\n\n",
-		"What would help most (stuck: 2 tasks of 2 services), each proven on a copy:\n  activate node-2: 2 services, 2 tasks\n",
+		"What would help most (stuck: 2 tasks of 2 services), each tried on a copy:\n  activate node-2: 2 services, 2 tasks\n",
 	} {
 		if status != 2 || !strings.Contains(stdout, want) {
 			t.Errorf("status %d, does not say %q:\n%s%s", status, want, stdout, stderr)
