@@ -181,8 +181,8 @@ type Remedy struct {
 	At      string `json:"at,omitempty"`
 	// Verified tells that swarmkit's scheduler, run over a copy of the cluster with this change, placed tasks.
 	Verified bool `json:"verified"`
-	// Places is how many of the waiting tasks that placed, On the names of the nodes they go to: where these are more, the
-	// scheduler takes any of them.
+	// Places is how many of the waiting tasks that placed, less those of the service that run now and would lose their place
+	// to them; On are the names of the nodes they go to: where these are more, the scheduler takes any of them.
 	Places int      `json:"places"`
 	On     []string `json:"on,omitempty"`
 	Risk   Risk     `json:"risk"`

@@ -27,7 +27,7 @@ func RankingText(out io.Writer, ranking capacity.Ranking) error {
 }
 
 func rankingText(w *bufio.Writer, ranking capacity.Ranking) {
-	fmt.Fprintf(w, "What would help most (stuck: %s of %s), each proven on a copy:\n",
+	fmt.Fprintf(w, "What would help most (stuck: %s of %s), each tried on a copy:\n",
 		plural(ranking.Tasks, "task"), plural(ranking.Services, "service"))
 	for _, c := range ranking.Changes[:min(len(ranking.Changes), mostRanked)] {
 		fmt.Fprintf(w, "  %s: %s, %s\n", redact.Text(c.What), plural(c.Services, "service"), plural(c.Tasks, "task"))
@@ -64,7 +64,7 @@ func CapacityText(out io.Writer, report capacity.Report) error {
 	}
 	refusals(w, report.Needed)
 	if n := report.Needed; len(n) > 0 && report.Tasks > n[0].Waiting {
-		fmt.Fprintf(w, "Of the %s that are stuck, %d fit as things are.\n", plural(report.Tasks, "task"), report.Tasks-n[0].Waiting)
+		fmt.Fprintln(w, fitting(report.Tasks, report.Tasks-n[0].Waiting))
 	}
 	fmt.Fprintln(w)
 	if err := headroomTable(w, report.Headroom); err != nil {
@@ -76,9 +76,21 @@ func CapacityText(out io.Writer, report capacity.Report) error {
 	return w.Flush()
 }
 
+// fitting tells how many of the tasks that are stuck a node would take now.
+func fitting(stuck, fit int) string {
+	are, fits := "are", "fit"
+	if stuck == 1 {
+		are = "is"
+	}
+	if fit == 1 {
+		fits = "fits"
+	}
+	return fmt.Sprintf("Of the %s that %s stuck, %d %s as things are.", plural(stuck, "task"), are, fit, fits)
+}
+
 func neededTable(out io.Writer, needs []capacity.Need) error {
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "MORE NODES LIKE\tNEEDED\tPLACE")
+	fmt.Fprintln(table, "MORE WORKERS LIKE\tNEEDED\tPLACE")
 	for _, n := range needs {
 		needed := fmt.Sprint(n.Nodes)
 		switch {
@@ -107,7 +119,7 @@ func refusals(w *bufio.Writer, needs []capacity.Need) {
 				like = append(like, other.Like)
 			}
 		}
-		fmt.Fprintf(w, "No number of nodes like %s places %s:\n", strings.Join(like, " or "), plural(n.Waiting-n.Places, "task"))
+		fmt.Fprintf(w, "No number of workers like %s places %s:\n", strings.Join(like, " or "), plural(n.Waiting-n.Places, "task"))
 		for _, r := range n.Refused {
 			fmt.Fprintf(w, "  %s because of %s: %s\n", plural(r.Tasks, "task"), r.Why, some(r.Services))
 		}

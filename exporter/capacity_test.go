@@ -17,9 +17,10 @@ func crowded() capacity.Report {
 	return capacity.Report{
 		Ranking: capacity.Ranking{Services: 5, Tasks: 13, Ended: true, Changes: []capacity.Change{
 			{What: "activate node-3", Command: "docker node update --availability active node-3", Services: 5, Tasks: 12},
-			{What: "bring back node-4", Command: "systemctl start docker", At: "node-4", Services: 2, Tasks: 4},
+			{What: "bring back node-4", Command: "systemctl start docker", At: "node-4", Services: 2, Tasks: 4,
+				Note: "not proven that this brings it back: only what it would take then"},
 			{What: "label zone=east on node-1", Command: "docker node update --label-add 'zone=east' node-1", Services: 2, Tasks: 3, Note: "only if it is true of node-1"},
-			{What: "one more node like node-1", Services: 1, Tasks: 1},
+			{What: "one more worker like node-1", Services: 1, Tasks: 1},
 		}},
 		Needed: []capacity.Need{
 			{Like: "node-1", Nodes: 3, Places: 12, Waiting: 12},
@@ -48,6 +49,19 @@ func TestCapacityIsAsPeopleReadIt(t *testing.T) {
 	}
 }
 
+func TestWhatFitsIsSaidInTheNumberItHas(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string]string{
+		"Of the 1 task that is stuck, 1 fits as things are.":   fitting(1, 1),
+		"Of the 3 tasks that are stuck, 1 fits as things are.": fitting(3, 1),
+		"Of the 3 tasks that are stuck, 2 fit as things are.":  fitting(3, 2),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 func TestARankingIsForSeveralServices(t *testing.T) {
 	t.Parallel()
 	several, one, none := crowded().Ranking, crowded().Ranking, crowded().Ranking
@@ -73,7 +87,7 @@ func TestMetricsOfCapacity(t *testing.T) {
 	m := speaking(s)
 	m.Capacity(crowded())
 	want := `
-# HELP swarmdiag_nodes_needed How many more nodes like this one would place all waiting tasks that such nodes can take; 0 where none waits, absent where no number of them would place any. Found at most every 30 seconds.
+# HELP swarmdiag_nodes_needed How many more nodes like this one, joined as workers, would place all waiting tasks that such nodes can take; 0 where none waits, absent where no number of them would place any. Found at most every 30 seconds.
 # TYPE swarmdiag_nodes_needed gauge
 swarmdiag_nodes_needed{like="node-1"} 3
 # HELP swarmdiag_service_headroom_replicas How many more replicas of a replicated service fit on the nodes as they are; at most 1000 are looked for. Counted at most every 30 seconds.

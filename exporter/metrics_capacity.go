@@ -13,7 +13,7 @@ import (
 var (
 	headroomDesc = describe("service_headroom_replicas", "How many more replicas of a replicated service fit on the nodes as they are; "+
 		"at most 1000 are looked for. Counted at most every 30 seconds.", "service")
-	neededDesc = describe("nodes_needed", "How many more nodes like this one would place all waiting tasks that such nodes can take; "+
+	neededDesc = describe("nodes_needed", "How many more nodes like this one, joined as workers, would place all waiting tasks that such nodes can take; "+
 		"0 where none waits, absent where no number of them would place any. Found at most every 30 seconds.", "like")
 
 	capacityDescs = []*prometheus.Desc{headroomDesc, neededDesc}

@@ -17,6 +17,9 @@ import (
 // bestNodes is how many nodes a label or plugin is tried on: those where most waits for it.
 const bestNodes = 2
 
+// onlyThen follows what no copy can show of a command: it shows what the scheduler does once the node is as the change says.
+const onlyThen = ": only what it would take then"
+
 // candidate is a change that comes to one node being another one, or a new one.
 type candidate struct {
 	change Change
@@ -34,7 +37,7 @@ func (s *stuck) candidates() []*candidate {
 	all = append(all, s.labels()...)
 	all = append(all, s.plugins()...)
 	for _, k := range kindsOf(s.cluster, s.state) {
-		all = append(all, &candidate{change: Change{What: "one more node like " + k.like.Name}, node: k.more(1)[0], isNew: true})
+		all = append(all, &candidate{change: Change{What: "one more worker like " + k.like.Name}, node: k.more(1)[0], isNew: true})
 	}
 	return all
 }
@@ -49,7 +52,7 @@ func (s *stuck) activations() []*candidate {
 		case isReady == isActive: // as it should be, or two things to do
 			continue
 		case isActive:
-			change = Change{What: "bring back " + n.Name, Command: "systemctl start docker", At: n.Name}
+			change = Change{What: "bring back " + n.Name, Command: "systemctl start docker", At: n.Name, Note: "not proven that this brings it back" + onlyThen}
 		}
 		back := n.Copy()
 		back.Status.State, back.Spec.Availability = api.NodeStatus_READY, api.NodeAvailabilityActive
@@ -151,7 +154,7 @@ func (s *stuck) plugins() []*candidate {
 			changed.Description.Engine.Plugins = append(changed.Description.Engine.Plugins, api.PluginDescription{Type: kind, Name: name})
 			all = append(all, &candidate{node: changed, change: Change{
 				What:    strings.ToLower(kind) + " plugin " + name + " on " + n.Name,
-				Command: "docker plugin install " + analyzer.Quote(name), At: n.Name,
+				Command: "docker plugin install " + analyzer.Quote(name), At: n.Name, Note: "not proven that the node has it then" + onlyThen,
 			}})
 		}
 	}

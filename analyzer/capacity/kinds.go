@@ -9,6 +9,7 @@ import (
 
 	"github.com/moby/swarmkit/v2/api"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/constraints"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
 	"github.com/swarmdiag/swarmdiag/collector"
@@ -17,7 +18,7 @@ import (
 // mostKinds is how many kinds of nodes are looked at: those with the most nodes.
 const mostKinds = 8
 
-// kind is nodes that the scheduler would treat alike were they empty.
+// kind is nodes that the scheduler would treat alike were they empty workers.
 type kind struct {
 	like  *filters.Node
 	nodes int
@@ -46,7 +47,8 @@ func kindsOf(cluster *filters.Cluster, state *collector.State) []*kind {
 	return kinds[:min(len(kinds), mostKinds)]
 }
 
-// constraintKeys are what the constraints of services look at, but for what is another one on every node.
+// constraintKeys are what the constraints of services look at, but for what a node that joins does not share with the one that
+// it is like: what is another one on every node, and the role.
 func constraintKeys(state *collector.State) []constraints.Key {
 	keys := map[string]constraints.Key{}
 	for s := range state.Services() {
@@ -59,7 +61,7 @@ func constraintKeys(state *collector.State) []constraints.Key {
 		}
 		for _, e := range expressions {
 			switch name := e.Key.Name(); name {
-			case "node.id", "node.hostname", "node.ip":
+			case "node.id", "node.hostname", "node.ip", "node.role":
 			default:
 				keys[name] = e.Key
 			}
@@ -115,17 +117,11 @@ func amounts(r *api.Resources) string {
 	return text
 }
 
-// more are new nodes of the kind, ready and active; no real node has such an id.
+// more are nodes of the kind that join, as workers; no real node has such an id.
 func (k *kind) more(number int) []*api.Node {
 	nodes := make([]*api.Node, number)
 	for i := range nodes {
-		n := k.like.Copy()
-		n.ID = fmt.Sprintf("new node %d", i+1)
-		n.ManagerStatus, n.Attachments, n.Attachment = nil, nil, nil
-		n.Status = api.NodeStatus{State: api.NodeStatus_READY}
-		n.Spec.Availability = api.NodeAvailabilityActive
-		n.Description.Hostname = n.ID
-		nodes[i] = n
+		nodes[i] = analyzer.Joining(k.like.Node, fmt.Sprintf("new node %d", i+1))
 	}
 	return nodes
 }

@@ -21,6 +21,8 @@ func TestTheNodesThatWouldPlaceAllThatWaits(t *testing.T) {
 		named  = service("named", 1, constrained("node.hostname==node-9"))
 		logs   = service("logs", 0, global, reserves(3*gib))
 		filler = service("filler", 2, reserves(8*gib))
+		ctl    = service("ctl", 1, constrained("node.role==manager"))
+		work   = service("work", 1, constrained("node.role==worker"))
 	)
 	for name, c := range map[string]struct {
 		objects []any
@@ -41,6 +43,18 @@ func TestTheNodesThatWouldPlaceAllThatWaits(t *testing.T) {
 		"what no number of them would place is named": {
 			[]any{node(1), filler, on(filler, 1), big, waiting(big, 2), huge, waiting(huge, 1), named, waiting(named, 1)},
 			[]string{"node-1: 1 nodes for 2 of 4, not huge named"},
+		},
+		"a node like a manager joins as a worker": {
+			[]any{node(1, collectortest.Leader, drained), node(2, sized(16*gib)), ctl, waiting(ctl, 1), work, waiting(work, 1)},
+			[]string{"node-1: 0 nodes for 0 of 1, not ctl", "node-2: 0 nodes for 0 of 1, not ctl"},
+		},
+		"a node like the manager takes what only workers do": {
+			[]any{node(1, collectortest.Leader), work, waiting(work, 3)},
+			[]string{"node-1: 1 nodes for 3 of 3"},
+		},
+		"managers and workers are of one kind": {
+			[]any{node(1, collectortest.Leader), node(2), work, on(work, 2), big, waiting(big, 5)},
+			[]string{"node-2: 1 nodes for 1 of 1"},
 		},
 		"nothing waits": {[]any{node(1), filler, on(filler, 1)}, []string{"node-1: 0 nodes for 0 of 0"}},
 	} {
@@ -79,6 +93,7 @@ func TestWhyNoNumberOfNodesWouldPlaceSomeIsTold(t *testing.T) {
 		big    = service("big", 2, reserves(3*gib))
 		huge   = service("huge", 3, reserves(20*gib))
 		named  = service("named", 1, constrained("node.hostname==node-9"))
+		ctl    = service("ctl", 1, constrained("node.role==manager"))
 		vol    = service("vol", 1, withVolume("rexray"))
 		port   = service("port", 1, collectortest.Publishes(80))
 		proxy  = service("proxy", 0, global, collectortest.Publishes(80))
@@ -88,7 +103,7 @@ func TestWhyNoNumberOfNodesWouldPlaceSomeIsTold(t *testing.T) {
 	own := collectortest.Task(logs, 0, api.TaskStatePending)
 	own.NodeID, own.ID = "id1", "logs-on-1"
 	state := stateOf(t, node(1), on(filler, 1), proxy, on(proxy, 1), logs, own, filler, big, waiting(big, 2), huge, waiting(huge, 3),
-		named, waiting(named, 1), vol, waiting(vol, 1), port, waiting(port, 1))
+		named, waiting(named, 1), ctl, waiting(ctl, 1), vol, waiting(vol, 1), port, waiting(port, 1))
 	report, err := Measure(t.Context(), state, diagnoses(state))
 	if err != nil || len(report.Needed) != 1 {
 		t.Fatalf("%v, %+v", err, report.Needed)
@@ -100,6 +115,7 @@ func TestWhyNoNumberOfNodesWouldPlaceSomeIsTold(t *testing.T) {
 	want := []string{
 		"3 of big port a port or resource that global services take of such a node first",
 		"3 of huge a reservation of more memory than such a node has",
+		"1 of ctl a constraint on the role manager: a new node joins as a worker",
 		"1 of vol a plugin that such a node lacks",
 		"1 of named constraints that such a node does not match",
 		"1 of logs the one node that a global service's task is for",

@@ -17,7 +17,8 @@ import (
 // mostProven is how many changes are tried on the scheduler: the most promising ones.
 const mostProven = 16
 
-// Change is one change of the cluster, with what swarmkit's scheduler places after it of all that is stuck.
+// Change is one change of the cluster, with what swarmkit's scheduler places of all that is stuck once it is done. Where no copy
+// shows that Command does it, Note says so.
 type Change struct {
 	// What is the change in few words: "activate node-3".
 	What string `json:"what"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,11 +32,11 @@ func TestWhatWouldHelpMostIsRanked(t *testing.T) {
 	}{
 		"a drained node that several services wait for": {
 			[]any{node(1), node(2, drained, labelled("zone", "east")), web, waiting(web, 3), api1, waiting(api1, 2)},
-			[]string{"activate node-2: 2 services, 5 tasks", "label zone=east on node-1: 2 services, 5 tasks", "one more node like node-2: 2 services, 5 tasks"},
+			[]string{"activate node-2: 2 services, 5 tasks", "label zone=east on node-1: 2 services, 5 tasks", "one more worker like node-2: 2 services, 5 tasks"},
 		},
 		"a node that does not answer": {
 			[]any{node(1, sized(gib)), node(2, down), big, waiting(big, 2)},
-			[]string{"bring back node-2: 1 services, 1 tasks", "one more node like node-2: 1 services, 1 tasks"},
+			[]string{"bring back node-2: 1 services, 1 tasks", "one more worker like node-2: 1 services, 1 tasks"},
 		},
 		"a node that does not answer, with what ran there": {
 			[]any{node(1, sized(gib)), node(2, down), big, toldToStop(on(big, 2)), waiting(big, 2)},
@@ -94,13 +95,16 @@ func TestAChangeIsACommand(t *testing.T) {
 	got := map[string]string{}
 	for _, c := range ranking.Changes {
 		got[c.What] = c.At + "$ " + c.Command
+		if strings.HasPrefix(c.Note, "not proven") {
+			got[c.What] += " (not proven)"
+		}
 	}
 	want := map[string]string{
 		"activate node-2":                "$ docker node update --availability active node-2",
-		"bring back node-3":              "node-3$ systemctl start docker",
+		"bring back node-3":              "node-3$ systemctl start docker (not proven)",
 		"label zone=east on node-1":      "$ docker node update --label-add 'zone=east' node-1",
-		"volume plugin rexray on node-1": "node-1$ docker plugin install rexray",
-		"one more node like node-2":      "$ ",
+		"volume plugin rexray on node-1": "node-1$ docker plugin install rexray (not proven)",
+		"one more worker like node-2":    "$ ",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

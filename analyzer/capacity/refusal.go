@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/manager/constraint"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -49,6 +50,8 @@ func whyNot(cluster *filters.Cluster, t *api.Task) string {
 	switch fails := row.Verdicts; {
 	case !judged:
 		return "the one node that a global service's task is for"
+	case fails[filters.Constraints] == filters.Fail && asksManager(t, row.Node.Node):
+		return "a constraint on the role manager: a new node joins as a worker"
 	case fails[filters.Constraints] == filters.Fail:
 		return "constraints that such a node does not match"
 	case fails[filters.Platform] == filters.Fail:
@@ -61,6 +64,14 @@ func whyNot(cluster *filters.Cluster, t *api.Task) string {
 		return "a cluster volume that cannot be used there"
 	}
 	return "a port or resource that global services take of such a node first"
+}
+
+// asksManager tells whether it is for its role only that a worker does not meet the constraints of a task.
+func asksManager(t *api.Task, worker *api.Node) bool {
+	manager := worker.Copy()
+	manager.Role = api.NodeRoleManager
+	parsed, err := constraint.Parse(t.Spec.Placement.Constraints)
+	return err == nil && constraint.NodeMatches(parsed, manager)
 }
 
 // resourceNames names what is short: "CPU", "gpu and memory".

@@ -113,7 +113,7 @@ func agree(t tester, name string, state *collector.State, d *analyzer.Diagnosis)
 				}
 				set = append(set, fixes[0])
 			}
-			return !contested(t, tr, set...)
+			return !contested(t, tr, set...) && gains(t, tr, combine(set))
 		})
 		if len(g.reasons) > 1 {
 			continue
@@ -147,6 +147,25 @@ func contested(t tester, tr *trial, changes ...proposal) bool {
 	}
 	draft.spread(tr.subject, state)
 	return len(draft.rivals(&Outcome{state: state})) > 0
+}
+
+// gains tells whether more tasks of the service would run after a change than do now, once those have restarted too that it
+// makes anew.
+func gains(t tester, tr *trial, p proposal) bool {
+	draft := NewDraft(tr.state, tr.waiting)
+	p.change(draft)
+	replaced := draft.Replaced(tr.subject)
+	for _, task := range replaced {
+		draft.Stop(task)
+		made := draft.made(draft.service(tr.subject), task)
+		made.ID = "again " + task.ID
+		draft.Waiting = append(draft.Waiting, made)
+	}
+	outcome, err := draft.Place(context.Background())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return len(outcome.On) > len(replaced)
 }
 
 func provable(proposals []proposal) []proposal {

@@ -83,7 +83,7 @@ func (s *subject) singles() []proposal {
 		}
 	}
 	if s.former {
-		all = append(all, s.force()...)
+		all = append(append(all, s.force()...), s.atOnce()...)
 	}
 	all = append(all, s.stopFirst()...)
 	all = append(all, s.moves()...)

@@ -77,7 +77,8 @@ func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) 
 	return r, t.replaces(ctx, &r, draft, &outcome)
 }
 
-// replaces tells which tasks of the service itself restart, and whether all of these find a place again.
+// replaces tells which tasks of the service itself restart, and whether all of these find a place again: those that do not are
+// taken off what the change places.
 func (t *trial) replaces(ctx context.Context, r *analyzer.Remedy, draft *Draft, outcome *Outcome) error {
 	s := outcome.state.Service(t.subject)
 	replaced := draft.Replaced(t.subject)
@@ -110,7 +111,8 @@ func (t *trial) replaces(ctx context.Context, r *analyzer.Remedy, draft *Draft, 
 	}
 	if lost > 0 {
 		raise(r, analyzer.Outage)
-		r.Note = join(r.Note, fmt.Sprintf("after the update %d of its tasks that run now would have no place", lost))
+		r.Note = join(r.Note, fmt.Sprintf("%d that wait would be placed, and %d of its tasks that run now would have no place after the update", r.Places, lost))
+		r.Places = max(r.Places-lost, 0)
 	} else if analyzer.IsStartFirst(s) {
 		if lost, err = unplaced(ctx, outcome, draft.Waiting, anew[:analyzer.Parallelism(s, len(anew))], nil); lost > 0 {
 			r.Note = join(r.Note, "there is no room for a new task beside the old ones, as update order start-first needs: the update would wait")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/moby/swarmkit/v2/api"
+	"github.com/moby/swarmkit/v2/api/defaults"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -30,7 +31,7 @@ func (s *subject) retry() []proposal {
 			note:     "any change of a node makes the scheduler look at all that waits; afterwards the node is as it was",
 		})
 	}
-	return append(found, s.force()...)
+	return append(append(found, s.force()...), s.atOnce()...)
 }
 
 // force has the service's tasks made anew.
@@ -43,7 +44,47 @@ func (s *subject) force() []proposal {
 		commands: []command{{serviceUpdate, []string{"--force"}, s.service.Spec.Annotations.Name}},
 		change:   func(d *Draft) { d.Update(id, func(spec *api.ServiceSpec) { spec.Task.ForceUpdate++ }) },
 		note:     "every task of the service is made anew, those that run well too",
+		instead:  "force",
 	}}
+}
+
+// atOnce has all tasks of a former spec end before any new one is to start, where these fit only without them. An update takes
+// the slots in no order (manager/orchestrator/replicated.Orchestrator.reconcileService): one by one it may begin with one that
+// waits, and go no further.
+func (s *subject) atOnce() []proposal {
+	if s.service == nil || isJob(s.service) {
+		return nil
+	}
+	const parallelism = "0" // no limit
+	note := "all tasks of the service stop at once, and are made anew from the spec that it has now"
+	if u := s.service.Spec.Update; u == nil || u.Parallelism > 0 {
+		note = join(note, "later updates work on all at once, too, until told otherwise")
+	}
+	id, flags := s.service.ID, []string{flag("--update-parallelism", parallelism)}
+	if analyzer.IsStartFirst(s.service) {
+		flags = append(flags, flag("--update-order", "stop-first"))
+	}
+	p := s.inStack([]proposal{{
+		commands: []command{{serviceUpdate, append(flags, "--force"), s.service.Spec.Annotations.Name}},
+		change: func(d *Draft) {
+			d.Update(id, func(spec *api.ServiceSpec) {
+				spec.Task.ForceUpdate++
+				if spec.Update == nil {
+					spec.Update = defaults.Service.Update.Copy()
+				}
+				spec.Update.Parallelism, spec.Update.Order = 0, api.UpdateConfig_STOP_FIRST
+			})
+			for _, t := range d.Replaced(id) {
+				d.Stop(t)
+			}
+		},
+		note:    note,
+		instead: "force",
+	}}, "deploy.update_config.parallelism", parallelism)
+	if analyzer.IsStartFirst(s.service) {
+		p = s.inStack(p, "deploy.update_config.order", "stop-first")
+	}
+	return p
 }
 
 // otherLeader has another manager lead, with a scheduler of its own. What that one does no copy can show. The leader leaves

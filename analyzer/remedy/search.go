@@ -81,7 +81,8 @@ func (s *search) single(ctx context.Context) error {
 	return nil
 }
 
-// prove returns the remedy that a proposal is; nil where the scheduler shows that it is none.
+// prove returns the remedy that a proposal is; nil where the scheduler shows that it is none: it places nothing, or for what
+// it places as many tasks of the service lose their place.
 func (s *search) prove(ctx context.Context, p proposal) (*analyzer.Remedy, error) {
 	p = s.subject.withBegin(p)
 	key := p.key()
@@ -96,7 +97,7 @@ func (s *search) prove(ctx context.Context, p proposal) (*analyzer.Remedy, error
 		return nil, err
 	}
 	s.tried[key] = nil
-	if p.change == nil || r.Verified {
+	if p.change == nil || r.Verified && r.Places > 0 {
 		s.tried[key] = &r
 	}
 	return s.tried[key], nil

@@ -49,7 +49,14 @@ func TestPluginMissing(t *testing.T) {
 	var (
 		web = service("web", 1, mounts(api.Mount{Type: api.MountTypeVolume, Source: "data", Target: "/data",
 			VolumeOptions: &api.Mount_VolumeOptions{DriverConfig: &api.Driver{Name: "rexray"}}}))
-		logs = service("web", 1, func(s *api.ServiceSpec) { s.Task.LogDriver = &api.Driver{Name: "splunk"} })
+		logs      = service("web", 1, func(s *api.ServiceSpec) { s.Task.LogDriver = &api.Driver{Name: "splunk"} })
+		wrong     = func(s *api.ServiceSpec) { s.Task.LogDriver = &api.Driver{Name: "jsonfile"} }
+		slip      = service("shop_web", 1, inStack("shop"), wrong)
+		elsewhere = service("web", 1, wrong, constrained("node.labels.off!=yes"))
+		both      = service("web", 1, wrong, mounts(web.Spec.Task.GetContainer().Mounts...))
+		named     = func(n *api.Node) {
+			n.Description.Engine.Plugins = append(n.Description.Engine.Plugins, api.PluginDescription{Type: "Log", Name: "jsonfile"})
+		}
 	)
 	check(t, "plugin-missing", []example{
 		{
@@ -64,6 +71,28 @@ func TestPluginMissing(t *testing.T) {
 			"a log plugin is installed",
 			list(node(1), logs, waiting(logs, 1, 1)),
 			[]string{"at node-1: docker plugin install splunk | not verified | none"},
+		},
+		{
+			"a log driver's slip is corrected",
+			list(node(1), slip, waiting(slip, 1, 1)),
+			[]string{
+				"docker service update --log-driver json-file shop_web | 1 on node-1 | none | services.web.logging.driver: json-file",
+				"at node-1: docker plugin install jsonfile | not verified | none",
+			},
+		},
+		{
+			"a name that another node has is no slip",
+			list(node(1), node(2, labelled("off", "yes"), named), elsewhere, waiting(elsewhere, 1, 1)),
+			[]string{"at node-1: docker plugin install jsonfile | not verified | none"},
+		},
+		{
+			"a slip is not all that is missing",
+			list(node(1), both, waiting(both, 1, 1)),
+			[]string{
+				"at node-1: docker plugin install rexray | not verified | none",
+				"at node-1: docker volume ls | not verified | none",
+				"at node-1: docker plugin install jsonfile | not verified | none",
+			},
 		},
 	})
 }

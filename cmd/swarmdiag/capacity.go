@@ -25,8 +25,8 @@ func newCapacity(docker *command.DockerCli) *cobra.Command {
 		Use:   "capacity",
 		Short: "Show what would place all that waits, and how many more replicas fit",
 		Long: `Show three things, each tried on Docker's own scheduler code in a copy of the cluster: the single changes of a node that would
-place most of what is stuck; how many more nodes like each of those there are would place all of it, and what no number of them
-would, with the reason; and the headroom of every replicated service: how many more of its replicas fit as things are, were nothing
+place most of what is stuck; how many more nodes like each of those there are, joined as workers, would place all of it, and what no
+number of them would, with the reason; and the headroom of every replicated service: how many more of its replicas fit as things are, were nothing
 else to be placed.`,
 		Example: "  swarmdiag capacity\n  swarmdiag capacity --from ./dump --format json",
 		Args:    cobra.NoArgs,

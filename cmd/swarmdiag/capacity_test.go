@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,34 @@ func TestCapacityOfARecordedSwarm(t *testing.T) {
 	}
 	if len(report.Headroom) == 0 || len(report.Bounded) > 0 {
 		t.Errorf("headroom %+v, bounded %q", report.Headroom, report.Bounded)
+	}
+}
+
+func TestTryAddsTheNodesThatCapacityCounts(t *testing.T) {
+	folders, err := filepath.Glob("testdata/cases/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	for _, folder := range folders {
+		_, stdout, _ := swarmdiag(t, "capacity", "--from", folder, "--format", "json")
+		var report capacity.Report
+		if err := json.Unmarshal([]byte(stdout), &report); err != nil {
+			t.Fatalf("%s: %v", folder, err)
+		}
+		for _, need := range report.Needed {
+			if need.Waiting == 0 {
+				continue
+			}
+			args := []string{"try", "--from", folder, "node", "add", "--like", need.Like}
+			for i := range max(need.Nodes, 1) {
+				args = append(args, fmt.Sprintf("more-%d", i+1))
+			}
+			status, stdout, stderr := swarmdiag(t, args...)
+			if want := need.Places == need.Waiting; status == 0 != want {
+				t.Errorf("%s: capacity says of nodes like %s that %d place %d of %d, but try ends with %d:\n%s%s",
+					folder, need.Like, need.Nodes, need.Places, need.Waiting, status, stdout, stderr)
+			}
+		}
 	}
 }
 
@@ -75,7 +104,7 @@ func TestWhyTellsWhatSeveralServicesWaitForAndWhatWouldHelpMost(t *testing.T) {
 	for _, want := range []string{
 		"and by every other filter would take what is stuck: 2 tasks of 2 services (api, web)\n" +
 			"  remedy       $ docker node update --availability active node-2\n\n",
-		"What would help most (stuck: 2 tasks of 2 services), each proven on a copy:\n  activate node-2: 2 services, 2 tasks\n",
+		"What would help most (stuck: 2 tasks of 2 services), each tried on a copy:\n  activate node-2: 2 services, 2 tasks\n",
 	} {
 		if status != 2 || !strings.Contains(stdout, want) {
 			t.Errorf("status %d, does not say %q:\n%s%s", status, want, stdout, stderr)

@@ -44,7 +44,7 @@ These commands take Docker's own flags, and give Docker's own errors:
   node update
   stack deploy
 
-and one more pretends that nodes joined:
+and one more pretends that nodes joined, as workers:
 
   node add --like NODE [NAME ...]
 

@@ -6,6 +6,7 @@ import (
 	"github.com/moby/swarmkit/v2/api"
 	"github.com/spf13/cobra"
 
+	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/whatif"
 	"github.com/swarmdiag/swarmdiag/collector"
 )
@@ -16,7 +17,7 @@ func newNodeAdd(trial Trial) *cobra.Command {
 		Use:   "add --like NODE [NAME ...]",
 		Short: "Pretend that nodes like an existing one joined",
 		Long: `Pretend that one more worker joined for every NAME (one where none is given), with the resources, platform, plugins and labels of
-an existing node, active and ready.`,
+an existing node, active and ready. What is like a manager joins as a worker, too: swarmdiag capacity counts the same nodes.`,
 		Example: "  swarmdiag try node add --like node-3\n  swarmdiag try node add --like node-3 node-4 node-5",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			state, err := trial.State()
@@ -59,14 +60,7 @@ func added(state *collector.State, model *api.Node, names []string) (whatif.Chan
 			return change, fmt.Errorf("there is a node %s already", name)
 		}
 		taken[name] = true
-		n := model.Copy()
-		n.ID, n.Role, n.ManagerStatus, n.Status = name, api.NodeRoleWorker, nil, api.NodeStatus{State: api.NodeStatus_READY}
-		n.Spec.DesiredRole, n.Spec.Availability = api.NodeRoleWorker, api.NodeAvailabilityActive
-		if n.Description == nil {
-			n.Description = &api.NodeDescription{}
-		}
-		n.Description.Hostname = name
-		change.Nodes = append(change.Nodes, n)
+		change.Nodes = append(change.Nodes, analyzer.Joining(model, name))
 	}
 	return change, nil
 }
