@@ -40,7 +40,7 @@ func TestWhatWouldHelpMostIsRanked(t *testing.T) {
 		},
 		"a node that does not answer, with what ran there": {
 			[]any{node(1, sized(gib)), node(2, down), big, toldToStop(on(big, 2)), waiting(big, 2)},
-			[]string{"bring back node-2: 1 services, 1 tasks", "one more node like node-2: 1 services, 1 tasks"},
+			[]string{"bring back node-2: 1 services, 1 tasks", "one more worker like node-2: 1 services, 1 tasks"},
 		},
 		"a plugin that no node has": {
 			[]any{node(1), node(2), vol, waiting(vol, 1), vol2, waiting(vol2, 1)},
