@@ -3,6 +3,7 @@ package remedy
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -22,6 +23,7 @@ type Draft struct {
 	put     map[string]any   // by id
 	gone    []any
 	moving  []leaving
+	picks   []int       // which of the nodes that are as good each service's one task moves to; the first where that is not told
 	Waiting []*api.Task // what is to be placed
 }
 
@@ -196,6 +198,11 @@ type Outcome struct {
 	// On is the id of the node that a waiting task was placed on, by the task's id; those that were not placed are not there.
 	On    map[string]string
 	Moves []Move
+	// tight tells that where a task that moves goes may decide whether another one finds a place: of nodes that are as good the
+	// scheduler takes any.
+	tight bool
+	// choices are how many nodes are as good for each service's task that moves.
+	choices []int
 
 	state   *collector.State // with the changes, and without what was placed of the waiting
 	cluster *filters.Cluster // of state
@@ -222,7 +229,40 @@ func (d *Draft) Place(ctx context.Context) (Outcome, error) {
 		return o, err
 	}
 	o.On, err = place(ctx, o.state, o.cluster, d.Waiting)
+	o.tight = o.tight || len(o.Moves) > 0 && !o.onlyOnFreed() && o.isScarce(d.Waiting)
 	return o, err
+}
+
+// onlyOnFreed tells whether all that was placed is on nodes that tasks moved away from.
+func (o *Outcome) onlyOnFreed() bool {
+	for _, node := range o.On {
+		if !slices.ContainsFunc(o.Moves, func(m Move) bool { return m.From == node }) {
+			return false
+		}
+	}
+	return true
+}
+
+// isScarce tells whether tasks alike may find too few nodes, had those that moved before them gone elsewhere: each of these takes
+// one such node at most.
+func (o *Outcome) isScarce(alike []*api.Task) bool {
+	takes := 0
+	for _, row := range o.cluster.Judge(alike[0]) {
+		if row.Passes() {
+			takes++
+		}
+	}
+	return takes < len(alike)+len(o.Moves)
+}
+
+// pick has a task go to one of the nodes that are as good as the one that the scheduler took.
+func (d *Draft) pick(o *Outcome, placed map[string]string, one []*api.Task) {
+	alike := slices.Sorted(maps.Keys(alike(&Outcome{On: placed, cluster: o.cluster}, one)))
+	step := len(o.choices)
+	o.choices = append(o.choices, len(alike))
+	if step < len(d.picks) {
+		placed[one[0].ID] = alike[d.picks[step]%len(alike)]
+	}
 }
 
 // touched are the ids of the nodes that are other ones than before, or hold something else.
@@ -252,9 +292,16 @@ func (d *Draft) move(ctx context.Context, o *Outcome, l leaving) (bool, error) {
 		old[made.ID] = t
 		anew = append(anew, made)
 	}
+	if len(anew) == 0 {
+		return false, nil
+	}
+	o.tight = o.tight || len(o.Moves)+len(anew) > 1 && o.isScarce(anew)
 	placed, err := place(ctx, o.state, o.cluster, anew)
-	if err != nil || len(anew) == 0 || len(placed) < len(anew) {
+	if err != nil || len(placed) < len(anew) {
 		return false, err
+	}
+	if len(anew) == 1 {
+		d.pick(o, placed, anew)
 	}
 	touched := map[string]bool{}
 	var put, gone []any

@@ -229,3 +229,21 @@ func TestAPausedUpdateIsSaidToResume(t *testing.T) {
 		})
 	}
 }
+
+// One service has a choice of node-1 and node-3, one of node-1 and node-4, one of node-3 and node-4, each with room for one: it
+// depends on what the first two take whether the third finds a place.
+func TestAMoveThatOnlySomeChoicesOfTheSchedulerAllowIsNoneThatIsProven(t *testing.T) {
+	t.Parallel()
+	objects := list(node(1, memoryOf(16*gib)), node(2, memoryOf(16*gib)), node(3, memoryOf(16*gib)), node(4, memoryOf(16*gib)))
+	filler, web := service("filler", 3, reserves(11*gib, 0)), service("web", 1, reserves(16*gib, 0))
+	objects = append(objects, list(filler, on(filler, 1, 3, 4), web, waiting(web, 1, 1))...)
+	for name, besides := range map[string]string{"a": "node-4", "b": "node-3", "c": "node-1"} {
+		s := service(name, 1, reserves(5*gib, 0), constrained("node.hostname!="+besides))
+		objects = append(objects, list(s, on(s, 2))...)
+	}
+	for _, r := range remediesOf(t, stateOf(t, objects...), "insufficient-memory") {
+		if strings.Contains(r.Command, "--constraint-add") {
+			t.Errorf("%s is called proven: %t", r.Command, r.Verified)
+		}
+	}
+}

@@ -67,6 +67,9 @@ func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) 
 	if err != nil || len(outcome.On) == 0 {
 		return r, err
 	}
+	if holds, err := holdsAlways(ctx, draft, &outcome); err != nil || !holds {
+		return r, err
+	}
 	r.Verified, r.Places, r.On = true, len(outcome.On), nodeNames(t.cluster, alike(&outcome, draft.Waiting))
 	t.moves(&r, outcome.Moves)
 	t.evicts(&r, draft)
@@ -75,6 +78,39 @@ func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) 
 		r.Note = join(r.Note, note)
 	}
 	return r, t.replaces(ctx, &r, draft, &outcome)
+}
+
+// branches is how many choices of the scheduler are followed at most; a move that has more is not called proven.
+const branches = 64
+
+// holdsAlways tells whether a draft that moves tasks comes to as much whichever of the nodes that are as good the scheduler takes.
+func holdsAlways(ctx context.Context, draft *Draft, outcome *Outcome) (bool, error) {
+	if !outcome.tight {
+		return true, nil
+	}
+	for range branches {
+		other, err := draft.Place(ctx)
+		if err != nil || len(other.On) < len(outcome.On) || len(other.Moves) < len(outcome.Moves) {
+			return false, err
+		}
+		if draft.picks = next(draft.picks, other.choices); draft.picks == nil {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// next are the picks that follow, the last counted up first; nil after the last ones.
+func next(picks, choices []int) []int {
+	after := make([]int, len(choices))
+	copy(after, picks)
+	for i := len(after) - 1; i >= 0; i-- {
+		if after[i]++; after[i] < choices[i] {
+			return after
+		}
+		after[i] = 0
+	}
+	return nil
 }
 
 // replaces tells which tasks of the service itself restart, and whether all of these find a place again: those that do not are
@@ -233,8 +269,9 @@ func alike(o *Outcome, waiting []*api.Task) map[string]bool {
 		}
 		for _, n := range o.cluster.Nodes() {
 			if n.Active() == placed.Active() && n.ActiveTasks(t.ServiceID) == placed.ActiveTasks(t.ServiceID) {
-				row, judged := o.cluster.JudgeOn(t, n.ID)
-				nodes[n.ID] = nodes[n.ID] || judged && row.Passes()
+				if row, judged := o.cluster.JudgeOn(t, n.ID); judged && row.Passes() {
+					nodes[n.ID] = true
+				}
 			}
 		}
 		nodes[placed.ID] = true
