@@ -11,7 +11,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -295,11 +294,11 @@ func (r *rig) unavailableNode() {
 	}
 }
 
-// nodeGoesDown stops a node that more than half is reserved on: until it is back, its managers count that as held there, and would
-// have no room for the task that they make in its place.
+// nodeGoesDown freezes a node where a task holds a port: until it is back, the managers count that as held there by a task that was told
+// to stop, and the one that they make in its place wants the same port there.
 func (r *rig) nodeGoesDown() {
-	f := fault{service: "large", cause: "no-available-node", names: []string{"node-4", "down"}}
-	r.sh("docker service create -d --no-resolve-image --name large --constraint node.hostname==node-4 --reserve-memory " + r.moreThanHalf() + " demo:1")
+	f := fault{service: "held-port", cause: "no-available-node", names: []string{"node-4", "down"}}
+	r.sh("docker service create -d --no-resolve-image --name held-port --constraint node.hostname==node-4 --publish mode=host,published=7100,target=8080 demo:1")
 	r.eventually(time.Minute, func() error { return r.running(f.service) })
 	if err := r.Pause(r.t.Context(), 4); err != nil {
 		r.t.Fatal(err)
@@ -315,15 +314,6 @@ func (r *rig) nodeGoesDown() {
 	}
 	r.eventually(time.Minute, func() error { return r.allSaid("resolved", []fault{f}) })
 	r.sh("docker service rm " + f.service)
-}
-
-// moreThanHalf is 0.6 of a node's memory, in bytes: all have as much.
-func (r *rig) moreThanHalf() string {
-	total, err := strconv.ParseInt(r.docker(1, "node", "inspect", "-f", "{{.Description.Resources.MemoryBytes}}", "node-4"), 10, 64)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return strconv.FormatInt(total/5*3, 10)
 }
 
 // drainedLeader takes the agent off the leader: a global service has no task on a drained node.
