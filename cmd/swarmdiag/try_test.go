@@ -41,7 +41,7 @@ func TestWhatTryPrints(t *testing.T) {
 		"stack":                {healthyCase, "stack deploy -c testdata/try/shop.yml shop", 2},
 		"scale-frees-room":     {"testdata/cases/constraint-and-memory", "service scale filler=0", 0},
 		"update-frees-room":    {fragmentedCase, "service update --reserve-memory 1G filler", 0},
-		"no-address":           {"testdata/cases/net-exhausted", "service scale web=20", 2},
+		"no-address":           {"testdata/cases/net-exhausted", "service scale web=21", 2},
 		"scale-twice":          {healthyCase, "service scale web=5 web=6", 0},
 		"nothing-moves":        {healthyCase, "service update --update-parallelism 2 web", 0},
 		"constraint-corrected": {"testdata/cases/constraint-value", "service update --constraint-rm node.labels.env==production --constraint-add node.labels.env==prod web", 0},
