@@ -36,8 +36,8 @@ type Pass struct {
 	// afterStops is the cluster without the tasks that are stopping, afterEnds without all that will end by themselves;
 	// nil until they are asked for.
 	afterStops, afterEnds *filters.Cluster
-	// arrivals are the tasks that global services get on nodes that are away, by node id; nil until they are needed.
-	arrivals map[string][]*api.Task
+	// returned are nodes that take no tasks now as they would be if they did; nil until one is asked for.
+	returned map[returning]*filters.Node
 }
 
 // newPass looks at everything anew.

@@ -122,7 +122,7 @@ func (p *Pass) schedulerStands(due []*unplaced) bool {
 }
 
 // isGivenUp tells whether the task is of a version of the spec that the scheduler looks at no more. Where the source hides
-// versions, that is inferred from an update since the task was made; where the release is unknown, it is taken for one that does. A task that has its node is of no such version: the
+// versions, that is inferred from an update since the task was made. A task that has its node is of no such version: the
 // scheduler looks at it however old its spec is (manager/scheduler.Scheduler.taskFitNode).
 func (p *Pass) isGivenUp(s *api.Service, t *api.Task) bool {
 	if t.NodeID != "" || !p.leaderAbandons() {

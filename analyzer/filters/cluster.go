@@ -146,8 +146,8 @@ func (n *Node) add(t *api.Task) {
 	}
 }
 
-// changed is the node without some of its tasks, and with more.
-func (n *Node) changed(gone func(*api.Task) bool, more []*api.Task) *Node {
+// Changed returns the node as it would be without some of its tasks, and with more, whatever node those are on.
+func (n *Node) Changed(gone func(*api.Task) bool, more []*api.Task) *Node {
 	copied := *n
 	copied.info, copied.ports, copied.Tasks = emptyInfo(n.Node), map[hostPort][]*api.Task{}, nil
 	copied.portless = slices.DeleteFunc(slices.Clone(n.portless), gone)

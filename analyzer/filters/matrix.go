@@ -140,14 +140,11 @@ func (c *Cluster) JudgeOn(t *api.Task, nodeID string) (row Row, judged bool) {
 	if n == nil || t.NodeID != "" && t.NodeID != nodeID {
 		return Row{}, false
 	}
-	return Row{n, c.judge(t, n, swarmkitFilters(t))}, true
+	return c.JudgeAs(t, n), true
 }
 
-// JudgeIf holds a task against a node as it would be without some of its tasks, and with more, whatever node those are on.
-func (c *Cluster) JudgeIf(t *api.Task, n *Node, gone func(*api.Task) bool, more []*api.Task) Row {
-	n = n.changed(gone, more)
-	return Row{n, c.judge(t, n, swarmkitFilters(t))}
-}
+// JudgeAs holds a task against a node that need not be as the cluster has it.
+func (c *Cluster) JudgeAs(t *api.Task, n *Node) Row { return Row{n, c.judge(t, n, swarmkitFilters(t))} }
 
 func (c *Cluster) judge(t *api.Task, n *Node, enabled []namedFilter) Verdicts {
 	var verdicts Verdicts

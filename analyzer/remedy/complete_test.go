@@ -11,16 +11,12 @@ import (
 	"github.com/swarmdiag/swarmdiag/analyzer"
 )
 
-func perNode(most uint64) func(*api.ServiceSpec) {
-	return func(s *api.ServiceSpec) { s.Task.Placement.MaxReplicas = most }
-}
-
 func TestWhatANodeIsTooSmallForOnceItIsOpenIsMadeToFit(t *testing.T) {
 	t.Parallel()
 	var (
 		prod   = service("web", 3, reserves(10*gib, 0), constrained("node.labels.env==prod"))
 		two    = service("web", 3, reserves(10*gib, 3*core), constrained("node.labels.env==prod"))
-		single = service("web", 3, constrained("node.labels.env==prod"), perNode(1))
+		single = service("web", 3, constrained("node.labels.env==prod"), atMost(1))
 	)
 	check(t, "placement-constraint", []example{
 		{
@@ -258,7 +254,7 @@ func drawClosed(t *rapid.T) []any {
 	waits := rapid.IntRange(1, 3).Draw(t, "waiting")
 	web := service("web", uint64(waits), reserves(int64(rapid.IntRange(1, 17).Draw(t, "asks"))*gib, 0), constrained("node.labels.env==prod"))
 	if rapid.Bool().Draw(t, "limited") {
-		perNode(1)(&web.Spec)
+		atMost(1)(&web.Spec)
 	}
 	return append(append(objects, web), waiting(web, 1, waits)...)
 }

@@ -116,6 +116,14 @@ func (d *Draft) made(s *api.Service, old *api.Task) *api.Task {
 	}
 }
 
+// updateSettings are those of a spec to change, the defaults where it has none.
+func updateSettings(spec *api.ServiceSpec) *api.UpdateConfig {
+	if spec.Update == nil {
+		spec.Update = defaults.Service.Update.Copy()
+	}
+	return spec.Update
+}
+
 // endpointOf gives the service the ports that its spec asks for; a host-mode port is never of Swarm's choice.
 func endpointOf(s *api.Service) *api.Endpoint {
 	if s.Spec.Endpoint == nil {

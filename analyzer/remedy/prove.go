@@ -83,7 +83,8 @@ func (t *trial) prove(ctx context.Context, p proposal) (analyzer.Remedy, error) 
 // branches is how many choices of the scheduler are followed at most; a move that has more is not called proven.
 const branches = 64
 
-// holdsAlways tells whether a draft that moves tasks comes to as much whichever of the nodes that are as good the scheduler takes.
+// holdsAlways tells whether a draft that moves tasks comes to as much whichever of the nodes that are as good the scheduler takes
+// for each service's one task. Where several of a service move, those are placed as it happens to, once for each such choice.
 func holdsAlways(ctx context.Context, draft *Draft, outcome *Outcome) (bool, error) {
 	if !outcome.tight {
 		return true, nil

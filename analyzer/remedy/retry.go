@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/moby/swarmkit/v2/api"
-	"github.com/moby/swarmkit/v2/api/defaults"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -69,10 +68,8 @@ func (s *subject) atOnce() []proposal {
 		change: func(d *Draft) {
 			d.Update(id, func(spec *api.ServiceSpec) {
 				spec.Task.ForceUpdate++
-				if spec.Update == nil {
-					spec.Update = defaults.Service.Update.Copy()
-				}
-				spec.Update.Parallelism, spec.Update.Order = 0, api.UpdateConfig_STOP_FIRST
+				settings := updateSettings(spec)
+				settings.Parallelism, settings.Order = 0, api.UpdateConfig_STOP_FIRST
 			})
 			for _, t := range d.Replaced(id) {
 				d.Stop(t)

@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/moby/swarmkit/v2/api"
-	"github.com/moby/swarmkit/v2/api/defaults"
 
 	"github.com/swarmdiag/swarmdiag/analyzer"
 	"github.com/swarmdiag/swarmdiag/analyzer/filters"
@@ -29,10 +28,7 @@ func (s *subject) stopFirst() []proposal {
 		return nil
 	}
 	p := s.updateService(func(spec *api.ServiceSpec) {
-		if spec.Update == nil { // it is the rollbacks that start first
-			spec.Update = defaults.Service.Update.Copy()
-		}
-		spec.Update.Order = api.UpdateConfig_STOP_FIRST
+		updateSettings(spec).Order = api.UpdateConfig_STOP_FIRST // none are set where it is the rollbacks that start first
 		spec.Task.ForceUpdate++
 	}, flag("--update-order", "stop-first"), "--force")
 	for i, update := range p {

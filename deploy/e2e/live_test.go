@@ -75,7 +75,7 @@ func TestEverySchedulerFaultIsNamedProvenAndResolved(t *testing.T) {
 		}
 	}
 	t.Run("a task that the scheduler looks at no more is named, and placed by the remedy", func(t *testing.T) { r.with(t).staleTask() })
-	t.Run("a node that takes no tasks is named, with which of the two", func(t *testing.T) {
+	t.Run("a node that is drained or paused is named, with which of these", func(t *testing.T) {
 		r.with(t).unavailableNode()
 	})
 	t.Run("what ran on a node that goes down heals when that is back", func(t *testing.T) { r.with(t).nodeGoesDown() })
