@@ -24,6 +24,9 @@ type plan struct {
 // turn is one slot of an update: its task, and the one that takes its place.
 type turn struct{ old, fresh *api.Task }
 
+// waits tells that the old task has no node.
+func (t turn) waits() bool { return t.old.Status.State <= api.TaskStatePending }
+
 // plan decides about a service whose spec is in the state already. Dirty are the tasks, by id, that its update makes anew.
 func (r *rehearsal) plan(ctx context.Context, s *api.Service, dirty map[string]bool) plan {
 	p := plan{service: s}
@@ -60,7 +63,10 @@ func (p *plan) replicated(r *rehearsal, slots []*api.Task, dirty map[string]bool
 			p.fresh = append(p.fresh, r.task(p.service, slot, ""))
 		}
 	}
+	// An update takes the slots in no order. Those that wait come first here: they leave no room, so that it may go no further.
 	slices.SortFunc(p.turns, func(a, b turn) int { return cmp.Compare(a.fresh.Slot, b.fresh.Slot) })
+	waiting := slices.DeleteFunc(slices.Clone(p.turns), func(t turn) bool { return !t.waits() })
+	p.turns = append(waiting, slices.DeleteFunc(p.turns, turn.waits)...)
 }
 
 // keep lets a slot have its task, also one that ended, lets a waiting one be looked at again, or puts it into the update.

@@ -1,6 +1,7 @@
 package whatif
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,6 +105,14 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 				Need: "1 × 9 memory beside 1 × 1, free 8 ",
 			},
 		},
+		"an update that begins with what waits has no room from the others": {
+			service("web", 3, 7), []string{"a", "b", ""},
+			func(s *api.Service) Change { return updated(s, true, reserves(4)) },
+			brief{
+				Wanted: 3, Running: 2, Waits: 1, On: map[string]int{"a": 1, "b": 1}, Cause: "insufficient-memory", Steps: 1,
+				Need: "1 × 4 memory beside 2 × 7, free 1 ",
+			},
+		},
 		"start-first and one replica per node exclude each other": {
 			service("web", 2, 1, maxReplicas(1)), []string{"a", "b"},
 			func(s *api.Service) Change { return updated(s, true, order(api.UpdateConfig_START_FIRST, 1)) },
@@ -121,6 +130,30 @@ func TestAnUpdateGoesOnAsLongAsThereIsRoom(t *testing.T) {
 			},
 		},
 	})
+}
+
+func TestTheOrderOfAnUpdateIsToldWhereItMatters(t *testing.T) {
+	t.Parallel()
+	const note = "in which order Swarm takes the slots: where those of tasks that wait are not the first, the update may get further"
+	for name, test := range map[string]struct {
+		on   []string
+		asks int64
+		want bool
+	}{
+		"where it stops at one that waits":      {[]string{"a", "b", ""}, 4, true},
+		"not where it goes to its end":          {[]string{"a", "b", ""}, 1, false},
+		"not where it stops and none waited":    {[]string{"a", "b"}, 9, false},
+		"not where all that it replaces waited": {[]string{"", ""}, 9, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := service("web", uint64(len(test.on)), 7)
+			told := slices.Contains(try(t, updated(s, true, reserves(test.asks)), running(s, test.on...), s, node("a", 8), node("b", 8)).Unchecked, note)
+			if told != test.want {
+				t.Errorf("the order is told: %t, want %t", told, test.want)
+			}
+		})
+	}
 }
 
 func TestAnUpdateMakesAnewWhatWaitsAndIsNotAsItsSpecSays(t *testing.T) {

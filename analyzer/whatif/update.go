@@ -55,6 +55,9 @@ func (r *rehearsal) roll(ctx context.Context, p plan) (*Update, error) {
 		u.Done += len(done)
 		u.Steps = append(u.Steps, Step{Replaces: len(batch), Placed: len(done), On: r.names(on), Left: len(left) + len(busy)})
 	}
+	if first, last := p.turns[0], p.turns[len(p.turns)-1]; u.Stops() && first.waits() && !last.waits() {
+		r.note("in which order Swarm takes the slots: where those of tasks that wait are not the first, the update may get further")
+	}
 	return u, r.placeOthers(ctx)
 }
 
@@ -62,7 +65,7 @@ func (r *rehearsal) roll(ctx context.Context, p plan) (*Update, error) {
 func olds(turns []turn, running bool) []*api.Task {
 	var tasks []*api.Task
 	for _, t := range turns {
-		if running || t.old.Status.State <= api.TaskStatePending {
+		if running || t.waits() {
 			tasks = append(tasks, t.old)
 		}
 	}
