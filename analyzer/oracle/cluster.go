@@ -29,7 +29,7 @@ type Cluster struct {
 
 // Clusters draws swarms of up to ten nodes and twenty services. What they hold is such that swarmkit's verdicts do not depend on the order in
 // which it reads its maps: on no node do tasks that share a kind of generic resource claim more of it than there is
-// (NodeInfo.addTask gives the first one all that it asks for), and no task mounts a cluster volume beside a group that
+// (NodeInfo.addTask gives the first one all that it asks for), nor all of one that another there asks none of, and no task mounts a cluster volume beside a group that
 // has several (volumeSet.isVolumeAvailableOnNode takes any member). The leader's engine, where there is one, is older than
 // Docker 29.1, which judges the mounts of a task as the scheduler of this process does.
 func Clusters() *rapid.Generator[*Cluster] { return rapid.Custom(drawCluster) }

@@ -145,17 +145,31 @@ func (c *claims) add(t *api.Task) bool {
 		return false
 	}
 	asked := t.Spec.Resources.Reservations.Generic
-	for _, generic := range asked {
+	for _, generic := range atLeastOne(asked) {
 		if enough, err := genericresource.HasEnough(left, generic); err != nil || !enough {
 			c.closed[t.NodeID] = len(asked) == 1 && c.number[t.NodeID] == 0
 			return c.closed[t.NodeID]
 		}
 	}
-	var claimed []*api.GenericResource
-	if err := genericresource.Claim(&left, &claimed, asked); err != nil {
+	before := (&api.Resources{Generic: left}).Copy().Generic
+	var claimed, kept []*api.GenericResource
+	if genericresource.Claim(&before, &claimed, asked) != nil || genericresource.Claim(&left, &kept, atLeastOne(asked)) != nil {
 		return false
 	}
 	c.left[t.NodeID], t.AssignedGenericResources = left, claimed
 	c.number[t.NodeID]++
 	return true
+}
+
+// atLeastOne is what has to be left for a claim: a task that asks 0 of a kind is given nothing of any once that kind is used up
+// (api/genericresource.Claim), so that it matters who came first.
+func atLeastOne(asked []*api.GenericResource) []*api.GenericResource {
+	kept := make([]*api.GenericResource, len(asked))
+	for i, generic := range asked {
+		kept[i] = generic
+		if discrete := generic.GetDiscreteResourceSpec(); discrete != nil && discrete.Value == 0 {
+			kept[i] = genericresource.NewDiscrete(discrete.Kind, 1)
+		}
+	}
+	return kept
 }
