@@ -24,7 +24,7 @@ type lags struct {
 }
 
 const (
-	// rest is the least time between two, in which the leader's scheduler has done what it does after the first.
+	// rest is how long nothing must have changed before the next, so that none waits for another's.
 	rest = 150 * time.Millisecond
 	// late is when an event is lost.
 	late = 10 * time.Second
@@ -73,12 +73,21 @@ func measureEvents(ctx context.Context, l *leader, f *follower, trials int) (lag
 	return result, nil
 }
 
-// calm waits until what the change before has led to is over: the task that was removed has a successor, which waits. It returns
-// what the engine says then.
+// calm waits until what the change before has led to is over: the task that was removed has a successor, which waits, and nothing
+// has changed for a while. It returns what the engine says then.
 func calm(ctx context.Context, f *follower, engine *analyzer.Engine) (analyzer.Result, error) {
 	for end := time.Now().Add(late); ; {
+		changed := f.store.Changed()
 		if err := sleep(ctx, rest); err != nil {
 			return analyzer.Result{}, err
+		}
+		select {
+		case <-changed:
+			if time.Now().After(end) {
+				return analyzer.Result{}, fmt.Errorf("something changes all the time: no pause of %v within %v", rest, late)
+			}
+			continue
+		default:
 		}
 		waiting, state := 0, f.store.Snapshot()
 		for i := range groups {
