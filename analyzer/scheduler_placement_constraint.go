@@ -87,7 +87,7 @@ func whyConstraints(w *Waiting, _ filters.Reason, rows []filters.Row) []string {
 	if !slices.IsSortedFunc(rows, byName) { // those of a global service come by their distance
 		rows = slices.SortedFunc(slices.Values(rows), byName)
 	}
-	h, table := constraintHelp{w: w}, constraints.NewTable(nodesOf(rows))
+	h, table := constraintHelp{w: w}, w.table().Among(nodesOf(rows))
 	var why []string
 	for _, e := range expressions {
 		fail := table.Failing(e)

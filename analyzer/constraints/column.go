@@ -32,13 +32,33 @@ func columnOf(key Key, nodes []*api.Node) *column {
 			index[value] = i
 			c.values = append(c.values, Having{Value: value})
 		}
-		c.of[j] = i
-		have := &c.values[i]
-		if have.Count++; have.Count <= most {
-			have.First = append(have.First, n)
-		}
+		c.add(j, i, n)
 	}
 	return c
+}
+
+// among is the column of some of the nodes; places tells where in this one they are.
+func (c *column) among(nodes []*api.Node, places map[*api.Node]int) *column {
+	part := &column{of: make([]int32, len(nodes))}
+	known := make([]int32, len(c.values)) // by value here: which it is there, and 1 more
+	for j, n := range nodes {
+		value := c.of[places[n]]
+		if known[value] == 0 {
+			part.values = append(part.values, Having{Value: c.values[value].Value})
+			known[value] = int32(len(part.values))
+		}
+		part.add(j, known[value]-1, n)
+	}
+	return part
+}
+
+// add notes that a node has a value.
+func (c *column) add(j int, value int32, n *api.Node) {
+	c.of[j] = value
+	have := &c.values[value]
+	if have.Count++; have.Count <= most {
+		have.First = append(have.First, n)
+	}
 }
 
 // matches tells of each value whether it satisfies the expression.
@@ -53,6 +73,8 @@ func (c *column) matches(e Expression) []bool {
 // Table is nodes, and what they have for the keys that they were asked for. It is not safe for use by several goroutines.
 type Table struct {
 	nodes   []*api.Node
+	whole   *Table            // what this is a part of
+	places  map[*api.Node]int // of all nodes, once they are asked for
 	columns map[Key]*column
 	asked   map[Key]bool // since the last explanation began
 	labels  *labels      // once they are asked for
@@ -63,13 +85,44 @@ func NewTable(nodes []*api.Node) *Table {
 	return &Table{nodes: nodes, columns: map[Key]*column{}, asked: map[Key]bool{}}
 }
 
+// Among returns a table of these nodes. Where all of them are in this one, it reads none that this one has read.
+func (t *Table) Among(nodes []*api.Node) *Table {
+	part, places := NewTable(nodes), t.place()
+	for _, n := range nodes {
+		if _, has := places[n]; !has {
+			return part
+		}
+	}
+	part.whole = t
+	return part
+}
+
 func (t *Table) column(key Key) *column {
 	key.Text = "" // as it was written does not matter
 	t.asked[key] = true
+	return t.read(key)
+}
+
+func (t *Table) read(key Key) *column {
 	if t.columns[key] == nil {
-		t.columns[key] = columnOf(key, t.nodes)
+		if t.whole != nil {
+			t.columns[key] = t.whole.read(key).among(t.nodes, t.whole.place())
+		} else {
+			t.columns[key] = columnOf(key, t.nodes)
+		}
 	}
 	return t.columns[key]
+}
+
+// place tells where in the table each node is.
+func (t *Table) place() map[*api.Node]int {
+	if t.places == nil {
+		t.places = make(map[*api.Node]int, len(t.nodes))
+		for i, n := range t.nodes {
+			t.places[n] = i
+		}
+	}
+	return t.places
 }
 
 // values are what the nodes have for a key, each once, in order.
