@@ -95,7 +95,8 @@ func (c *cluster) node(i int) *api.Node {
 			Membership:   api.NodeMembershipAccepted,
 			Availability: api.NodeAvailabilityActive,
 		},
-		Status: api.NodeStatus{State: api.NodeStatus_READY, Addr: fmt.Sprintf("10.200.%d.%d", i/250, i%250+1)},
+		// Loopback, so that nothing that asks these nodes leaves the machine.
+		Status: api.NodeStatus{State: api.NodeStatus_READY, Addr: fmt.Sprintf("127.200.%d.%d", i/250, i%250+1)},
 		Description: &api.NodeDescription{
 			Hostname:  fmt.Sprintf("node-%04d", i+1),
 			Platform:  &api.Platform{Architecture: "x86_64", OS: "linux"},
