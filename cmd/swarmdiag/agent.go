@@ -27,7 +27,7 @@ const defaultListen = ":9797"
 
 // mostGarbage is how much garbage an agent gathers before it is collected, in percent of the memory in use. What it keeps
 // follows the size of the cluster, and Go's default of 100 would let it take twice that.
-const mostGarbage = 75
+const mostGarbage = 65
 
 // agentOptions are the flags of the agent.
 type agentOptions struct {
