@@ -37,12 +37,12 @@ func columnOf(key Key, nodes []*api.Node) *column {
 	return c
 }
 
-// among is the column of some of the nodes; places tells where in this one they are.
-func (c *column) among(nodes []*api.Node, places map[*api.Node]int) *column {
+// among is the column of some of the nodes; places tells of each where in this one it is.
+func (c *column) among(nodes []*api.Node, places []int) *column {
 	part := &column{of: make([]int32, len(nodes))}
 	known := make([]int32, len(c.values)) // by value here: which it is there, and 1 more
 	for j, n := range nodes {
-		value := c.of[places[n]]
+		value := c.of[places[j]]
 		if known[value] == 0 {
 			part.values = append(part.values, Having{Value: c.values[value].Value})
 			known[value] = int32(len(part.values))
@@ -73,11 +73,13 @@ func (c *column) matches(e Expression) []bool {
 // Table is nodes, and what they have for the keys that they were asked for. It is not safe for use by several goroutines.
 type Table struct {
 	nodes   []*api.Node
-	whole   *Table            // what this is a part of
-	places  map[*api.Node]int // of all nodes, once they are asked for
 	columns map[Key]*column
 	asked   map[Key]bool // since the last explanation began
 	labels  *labels      // once they are asked for
+
+	whole  *Table            // what this is a part of
+	places []int             // by node: where in the whole it is
+	index  map[*api.Node]int // where each node is, once a part is asked for
 }
 
 // NewTable returns a table of these nodes.
@@ -87,13 +89,21 @@ func NewTable(nodes []*api.Node) *Table {
 
 // Among returns a table of these nodes. Where all of them are in this one, it reads none that this one has read.
 func (t *Table) Among(nodes []*api.Node) *Table {
-	part, places := NewTable(nodes), t.place()
-	for _, n := range nodes {
-		if _, has := places[n]; !has {
-			return part
+	if t.index == nil {
+		t.index = make(map[*api.Node]int, len(t.nodes))
+		for i, n := range t.nodes {
+			t.index[n] = i
 		}
 	}
-	part.whole = t
+	part, places := NewTable(nodes), make([]int, len(nodes))
+	for j, n := range nodes {
+		place, has := t.index[n]
+		if !has {
+			return part
+		}
+		places[j] = place
+	}
+	part.whole, part.places = t, places
 	return part
 }
 
@@ -104,25 +114,15 @@ func (t *Table) column(key Key) *column {
 }
 
 func (t *Table) read(key Key) *column {
-	if t.columns[key] == nil {
-		if t.whole != nil {
-			t.columns[key] = t.whole.read(key).among(t.nodes, t.whole.place())
-		} else {
-			t.columns[key] = columnOf(key, t.nodes)
-		}
+	if t.columns[key] != nil {
+		return t.columns[key]
+	}
+	if t.whole == nil {
+		t.columns[key] = columnOf(key, t.nodes)
+	} else {
+		t.columns[key] = t.whole.read(key).among(t.nodes, t.places)
 	}
 	return t.columns[key]
-}
-
-// place tells where in the table each node is.
-func (t *Table) place() map[*api.Node]int {
-	if t.places == nil {
-		t.places = make(map[*api.Node]int, len(t.nodes))
-		for i, n := range t.nodes {
-			t.places[n] = i
-		}
-	}
-	return t.places
 }
 
 // values are what the nodes have for a key, each once, in order.
