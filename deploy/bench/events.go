@@ -81,14 +81,6 @@ func calm(ctx context.Context, f *follower, engine *analyzer.Engine) (analyzer.R
 		if err := sleep(ctx, rest); err != nil {
 			return analyzer.Result{}, err
 		}
-		select {
-		case <-changed:
-			if time.Now().After(end) {
-				return analyzer.Result{}, fmt.Errorf("something changes all the time: no pause of %v within %v", rest, late)
-			}
-			continue
-		default:
-		}
 		waiting, state := 0, f.store.Snapshot()
 		for i := range groups {
 			for t := range state.TasksOf(state.ServiceNamed(stuckName(i)).ID) {
@@ -97,11 +89,15 @@ func calm(ctx context.Context, f *follower, engine *analyzer.Engine) (analyzer.R
 				}
 			}
 		}
-		if waiting == groups*waitingPerGroup {
-			return engine.Analyze(state, time.Now()), nil
+		select {
+		case <-changed:
+		default:
+			if waiting == groups*waitingPerGroup {
+				return engine.Analyze(state, time.Now()), nil
+			}
 		}
 		if time.Now().After(end) {
-			return analyzer.Result{}, fmt.Errorf("%d tasks wait: not %d within %v", waiting, groups*waitingPerGroup, late)
+			return analyzer.Result{}, fmt.Errorf("%d tasks wait: not %d and nothing that changes for %v within %v", waiting, groups*waitingPerGroup, rest, late)
 		}
 	}
 }
